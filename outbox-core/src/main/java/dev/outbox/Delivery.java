@@ -1,0 +1,280 @@
+package dev.outbox;
+
+import dev.outbox.event.OutboxEvent;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.TransactionalSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delivers runs on a worker's thread and hands the verdicts to the settler. The three forms differ in how
+ * a destination is called; what becomes of a run is the same for all.
+ */
+abstract class Delivery {
+    private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
+
+    final PollerOptions options;
+    final Judge judge;
+    final InFlight inFlight;
+    final Settler settler;
+    private final BooleanSupplier stopping;
+
+    Delivery(PollerOptions options, InFlight inFlight, Settler settler, BooleanSupplier stopping) {
+        this.options = options;
+        this.judge = new Judge(options);
+        this.inFlight = inFlight;
+        this.settler = settler;
+        this.stopping = stopping;
+    }
+
+    /** How many runs a worker takes at a time. */
+    int runsPerCall() {
+        return 1;
+    }
+
+    /** Delivers these runs, or gives back what could not be. Throws only fatal errors. */
+    void deliver(List<Run> runs) {
+        try {
+            for (Run run : runs) {
+                while (deliverNext(run)) {}
+            }
+        } finally {
+            runs.forEach(this::finish);
+        }
+    }
+
+    /** Delivers the next item of a run; false if nothing more of it is to be delivered. */
+    abstract boolean deliverNext(Run run);
+
+    @Nullable
+    WorkItem begin(Run run) {
+        return stopping.getAsBoolean() ? null : run.begin(options.now());
+    }
+
+    /** Ends a delivery and settles it; false if the run must not go on. */
+    boolean end(Run run, WorkItem item, Outcome outcome, long started) {
+        Verdict verdict = verdict(run, item, outcome, started, run.end());
+        if (verdict == null) {
+            return false;
+        }
+        settler.add(judge.withRest(verdict));
+        throwIfFatal(outcome);
+        return Judge.continues(verdict);
+    }
+
+    /** A delivery that we interrupted has no verdict of its own, unless it succeeded all the same. */
+    private @Nullable Verdict verdict(
+            Run run, WorkItem item, Outcome outcome, long started, Run.@Nullable Interruption interruption) {
+        if (interruption == null || outcome instanceof Outcome.Done) {
+            return judge.judge(run, item, outcome, started);
+        }
+        return switch (interruption) {
+            case CLOSING -> judge.release(run, item, true);
+            case TOO_LONG ->
+                judge.judge(
+                        run,
+                        item,
+                        Outcome.retry(new TimeoutException(
+                                "delivery took longer than maxDeliveryTime " + options.maxDeliveryTime())),
+                        started);
+            case LEASE_LOST -> {
+                inFlight.settled(run, item);
+                yield null;
+            }
+        };
+    }
+
+    /** What is left of a run goes back, or is dropped if it is not ours any more. */
+    private void finish(Run run) {
+        if (run.isLost(options.now())) {
+            List<WorkItem> dropped = run.takeRest();
+            dropped.forEach(item -> inFlight.settled(run, item));
+            if (!dropped.isEmpty()) {
+                LOG.warn("poller {}: lease lost, {} items dropped undelivered", options.name(), dropped.size());
+                options.emit(() -> new OutboxEvent.LeaseLost(options.name(), dropped));
+            }
+        } else {
+            settler.add(judge.releaseRest(run));
+        }
+    }
+
+    /** Out of memory and kin are no property of the message: they end the poller, and are not swallowed. */
+    private static void throwIfFatal(Outcome outcome) {
+        if (outcome instanceof Outcome.Retry retry
+                && retry.cause() instanceof VirtualMachineError error
+                && !(error instanceof StackOverflowError)) {
+            throw error;
+        }
+    }
+
+    /** One call per item. */
+    static final class Single extends Delivery {
+        private final Destination destination;
+
+        Single(
+                Destination destination,
+                PollerOptions options,
+                InFlight inFlight,
+                Settler settler,
+                BooleanSupplier stopping) {
+            super(options, inFlight, settler, stopping);
+            this.destination = destination;
+        }
+
+        @Override
+        @SuppressWarnings("CatchingUnchecked") // whatever a destination throws is a verdict
+        boolean deliverNext(Run run) {
+            WorkItem item = begin(run);
+            if (item == null) {
+                return false;
+            }
+            long started = options.now();
+            Outcome outcome;
+            try {
+                destination.deliver(item);
+                outcome = Outcome.done();
+            } catch (Throwable failure) {
+                outcome = Judge.outcome(failure);
+            }
+            return end(run, item, outcome, started);
+        }
+    }
+
+    /** One call for many runs: the next item of each, round by round. */
+    static final class Batch extends Delivery {
+        private final BatchDestination destination;
+
+        Batch(
+                BatchDestination destination,
+                PollerOptions options,
+                InFlight inFlight,
+                Settler settler,
+                BooleanSupplier stopping) {
+            super(options, inFlight, settler, stopping);
+            this.destination = destination;
+        }
+
+        @Override
+        int runsPerCall() {
+            return options.batchSize();
+        }
+
+        @Override
+        void deliver(List<Run> runs) {
+            List<Run> active = runs;
+            try {
+                while (!active.isEmpty()) {
+                    active = deliverRound(active);
+                }
+            } finally {
+                runs.forEach(super::finish);
+            }
+        }
+
+        @Override
+        boolean deliverNext(Run run) {
+            return !deliverRound(List.of(run)).isEmpty();
+        }
+
+        private List<Run> deliverRound(List<Run> runs) {
+            List<Run> begun = new ArrayList<>();
+            List<WorkItem> items = new ArrayList<>();
+            for (Run run : runs) {
+                WorkItem item = begin(run);
+                if (item != null) {
+                    begun.add(run);
+                    items.add(item);
+                }
+            }
+            if (items.isEmpty()) {
+                return List.of();
+            }
+            long started = options.now();
+            List<Outcome> outcomes = call(items);
+            List<Run> active = new ArrayList<>();
+            for (int i = 0; i < items.size(); i++) {
+                if (end(begun.get(i), items.get(i), outcomes.get(i), started)) {
+                    active.add(begun.get(i));
+                }
+            }
+            return active;
+        }
+
+        /** One outcome per item, whatever the destination answers: no verdict is a retry. */
+        private List<Outcome> call(List<WorkItem> items) {
+            List<@Nullable Outcome> answers;
+            Throwable missing;
+            try {
+                answers = destination.deliver(List.copyOf(items));
+                missing = new IllegalStateException("the batch destination gave "
+                        + (answers == null
+                                ? "no outcomes"
+                                : answers.size() + " outcomes for " + items.size() + " items")
+                        + "; this item has none");
+            } catch (Throwable failure) {
+                answers = List.of();
+                missing = failure;
+            }
+            boolean usable = answers != null && answers.size() <= items.size();
+            List<Outcome> outcomes = new ArrayList<>();
+            for (int i = 0; i < items.size(); i++) {
+                Outcome answer = usable && i < answers.size() ? answers.get(i) : null;
+                outcomes.add(answer == null ? Judge.outcome(missing) : answer);
+            }
+            return outcomes;
+        }
+    }
+
+    /** Effects and settle in one transaction, per item. */
+    static final class Transactional extends Delivery {
+        private final TransactionalDestination destination;
+        private final TransactionalSource source;
+
+        Transactional(
+                TransactionalDestination destination,
+                TransactionalSource source,
+                PollerOptions options,
+                InFlight inFlight,
+                Settler settler,
+                BooleanSupplier stopping) {
+            super(options, inFlight, settler, stopping);
+            this.destination = destination;
+            this.source = source;
+        }
+
+        @Override
+        boolean deliverNext(Run run) {
+            WorkItem item = begin(run);
+            if (item == null) {
+                return false;
+            }
+            long started = options.now();
+            Verdict done = judge.judge(run, item, Outcome.done(), started);
+            boolean fenced;
+            try (TransactionalSource.Transaction tx = source.begin()) {
+                destination.deliver(tx.connection(), item);
+                done = judge.judge(run, item, Outcome.done(), started);
+                run.settling(item);
+                List<Settlement> settlements = List.of(done.settlement());
+                Set<Lease> refused = source.settle(tx.connection(), settlements);
+                fenced = !refused.isEmpty();
+                if (!fenced) {
+                    tx.commit();
+                }
+            } catch (Throwable failure) {
+                run.settling(null);
+                return end(run, item, Judge.outcome(failure), started);
+            }
+            run.end();
+            settler.settled(done, fenced);
+            return !fenced;
+        }
+    }
+}

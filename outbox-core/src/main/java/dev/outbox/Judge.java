@@ -1,0 +1,81 @@
+package dev.outbox;
+
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Turns what a destination did into settlements. */
+final class Judge {
+    private final PollerOptions options;
+
+    Judge(PollerOptions options) {
+        this.options = options;
+    }
+
+    /** What an exception means. */
+    static Outcome outcome(Throwable failure) {
+        return failure instanceof PermanentFailureException ? Outcome.dead(failure) : Outcome.retry(failure);
+    }
+
+    Verdict judge(Run run, WorkItem item, Outcome outcome, long started) {
+        return new Verdict(run, item, settlement(run, item, outcome), Duration.ofNanos(options.now() - started));
+    }
+
+    /** @param delivered whether delivery had begun: then the attempt stays counted */
+    Verdict release(Run run, WorkItem item, boolean delivered) {
+        return new Verdict(run, item, Settlement.release(run.lease(item), delivered), Duration.ZERO);
+    }
+
+    List<Verdict> releaseRest(Run run) {
+        return run.takeRest().stream().map(item -> release(run, item, false)).toList();
+    }
+
+    /**
+     * The verdict and what follows from it for the rest of its run: after a retry nothing more of the key may
+     * be delivered, so the rest goes back, in the same settle.
+     */
+    List<Verdict> withRest(Verdict verdict) {
+        if (continues(verdict)) {
+            return List.of(verdict);
+        }
+        List<Verdict> verdicts = new ArrayList<>();
+        verdicts.add(verdict);
+        verdicts.addAll(releaseRest(verdict.run()));
+        return verdicts;
+    }
+
+    /** Whether the next item of the run may be delivered: this one is Done, or Dead and skipped. */
+    static boolean continues(Verdict verdict) {
+        return switch (verdict.settlement().kind()) {
+            case DONE, DEAD -> true;
+            case RETRY, RELEASE -> false;
+        };
+    }
+
+    private Settlement settlement(Run run, WorkItem item, Outcome outcome) {
+        Lease lease = run.lease(item);
+        if (outcome instanceof Outcome.Retry retry) {
+            return retry(run, item, retry.cause());
+        }
+        if (outcome instanceof Outcome.Dead dead) {
+            return Settlement.dead(lease, ErrorText.of(dead.cause()));
+        }
+        return Settlement.done(lease);
+    }
+
+    private Settlement retry(Run run, WorkItem item, Throwable cause) {
+        Lease lease = run.lease(item);
+        String error = ErrorText.of(cause);
+        if (cause instanceof RetryAfter later) {
+            Duration age = Duration.between(item.createdOn(), run.claimedAt());
+            return age.compareTo(options.maxAge()) > 0
+                    ? Settlement.dead(lease, "older than the maximum age of " + options.maxAge() + ": " + error)
+                    : Settlement.retryAfter(lease, later.delay(), error);
+        }
+        return options.retry().isExhausted(item.attempt())
+                ? Settlement.dead(lease, error)
+                : Settlement.retry(lease, options.retry().delayAfter(item.attempt()), error);
+    }
+}

@@ -1,0 +1,260 @@
+package dev.outbox;
+
+import dev.outbox.internal.Require;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a caller hands to the outbox. Immutable: each method that sets something returns a copy.
+ *
+ * <pre>{@code
+ * Message.to("orders.placed").key(order.id()).payload(json).header("traceparent", trace)
+ * }</pre>
+ *
+ * <p>A message needs a topic and a payload; everything else is optional. Topic, key, ids and content type
+ * are 1 to 255 characters and not blank.
+ */
+public final class Message {
+    /** The most characters a topic, key, id, correlation id, tenant id, content type or header name may have. */
+    public static final int MAX_NAME = 255;
+
+    /** The most characters the value of one header may have. */
+    public static final int MAX_HEADER_VALUE = 8_192;
+
+    private static final Instant EARLIEST_DUE = Instant.parse("0001-01-01T00:00:00Z");
+    private static final Instant LATEST_DUE = Instant.parse("9999-12-31T23:59:59Z");
+
+    private final String topic;
+    private final Fields fields;
+
+    private Message(String topic, Fields fields) {
+        this.topic = topic;
+        this.fields = fields;
+    }
+
+    /** The optional part, copied and changed by one field at a time. */
+    private static final class Fields implements Cloneable {
+        private @Nullable String id;
+        private @Nullable String key;
+        private @Nullable String text;
+        private byte @Nullable [] bytes;
+        private Map<String, String> headers = Map.of();
+        private @Nullable String correlationId;
+        private @Nullable String tenantId;
+        private @Nullable String contentType;
+        private Priority priority = Priority.NORMAL;
+        private @Nullable Instant due;
+        private @Nullable Duration dueIn;
+
+        Fields copy() {
+            try {
+                return (Fields) super.clone();
+            } catch (CloneNotSupportedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** @param topic what routes the message; case-sensitive */
+    public static Message to(String topic) {
+        return new Message(Require.text("topic", topic, MAX_NAME), new Fields());
+    }
+
+    private Message with(Consumer<Fields> change) {
+        Fields copy = fields.copy();
+        change.accept(copy);
+        return new Message(topic, copy);
+    }
+
+    /**
+     * The id consumers deduplicate by. Default: a new UUIDv7. A caller that may repeat an enqueue after an
+     * unknown outcome gives its own id; the repetition is then recognised for as long as the row exists.
+     */
+    public Message id(String id) {
+        Require.text("id", id, MAX_NAME);
+        return with(f -> f.id = id);
+    }
+
+    /**
+     * The ordering key: messages of one key are delivered in the order they were committed, one at a time.
+     * Default: none, unordered. A key's message that is not due yet, or is waiting for a retry, holds back
+     * the later ones of its key.
+     */
+    public Message key(@Nullable String key) {
+        Require.optionalText("key", key, MAX_NAME);
+        return with(f -> f.key = key);
+    }
+
+    /** A text payload; may be empty. Replaces a binary one. */
+    public Message payload(String text) {
+        Require.present("payload", text);
+        return with(f -> {
+            f.text = text;
+            f.bytes = null;
+        });
+    }
+
+    /** A binary payload; may be empty. Replaces a text one. The array is copied. */
+    public Message payload(byte[] bytes) {
+        byte[] copy = Require.present("payload", bytes).clone();
+        return with(f -> {
+            f.bytes = copy;
+            f.text = null;
+        });
+    }
+
+    /** Adds one header, or replaces the one of that name. */
+    public Message header(String name, String value) {
+        Require.text("header name", name, MAX_NAME);
+        Require.present("header " + name, value);
+        if (value.length() > MAX_HEADER_VALUE) {
+            throw new IllegalArgumentException(
+                    "header " + name + " must be at most " + MAX_HEADER_VALUE + " characters, was " + value.length());
+        }
+        return with(f -> {
+            Map<String, String> headers = new LinkedHashMap<>(f.headers);
+            headers.put(name, value);
+            f.headers = Collections.unmodifiableMap(headers);
+        });
+    }
+
+    /** Adds all of these headers. */
+    public Message headers(Map<String, String> headers) {
+        Message message = this;
+        for (Map.Entry<String, String> header :
+                Require.present("headers", headers).entrySet()) {
+            message = message.header(header.getKey(), header.getValue());
+        }
+        return message;
+    }
+
+    /** What ties messages of one business process together. Default: none. */
+    public Message correlationId(@Nullable String correlationId) {
+        Require.optionalText("correlationId", correlationId, MAX_NAME);
+        return with(f -> f.correlationId = correlationId);
+    }
+
+    /** Whose message it is, where one table serves several tenants. Default: none. */
+    public Message tenantId(@Nullable String tenantId) {
+        Require.optionalText("tenantId", tenantId, MAX_NAME);
+        return with(f -> f.tenantId = tenantId);
+    }
+
+    /** The media type of the payload, for the destination. Default: none. */
+    public Message contentType(@Nullable String contentType) {
+        Require.optionalText("contentType", contentType, MAX_NAME);
+        return with(f -> f.contentType = contentType);
+    }
+
+    /** Default: {@link Priority#NORMAL}. */
+    public Message priority(Priority priority) {
+        Require.present("priority", priority);
+        return with(f -> f.priority = priority);
+    }
+
+    /** Not delivered before this instant of the database's clock. Default: at once. On a key it delays the whole key. */
+    public Message due(Instant due) {
+        Require.present("due", due);
+        if (due.isBefore(EARLIEST_DUE) || due.isAfter(LATEST_DUE)) {
+            throw new IllegalArgumentException("due must be in the years 1 to 9999, was " + due);
+        }
+        return with(f -> {
+            f.due = due;
+            f.dueIn = null;
+        });
+    }
+
+    /** Not delivered before this long after enqueue, by the database's clock. On a key it delays the whole key. */
+    public Message dueIn(Duration delay) {
+        Require.notNegative("dueIn", delay);
+        return with(f -> {
+            f.due = null;
+            f.dueIn = delay;
+        });
+    }
+
+    public String topic() {
+        return topic;
+    }
+
+    /** The caller's id, or null where the outbox gives one. */
+    public @Nullable String id() {
+        return fields.id;
+    }
+
+    public @Nullable String key() {
+        return fields.key;
+    }
+
+    /** True once a text or binary payload is set. */
+    public boolean hasPayload() {
+        return fields.text != null || fields.bytes != null;
+    }
+
+    public boolean isBinary() {
+        return fields.bytes != null;
+    }
+
+    /**
+     * The text payload.
+     *
+     * @throws IllegalStateException if the payload is binary or missing
+     */
+    public String payload() {
+        if (fields.text == null) {
+            throw new IllegalStateException(
+                    isBinary() ? "the payload is binary; use payloadBytes()" : "the message has no payload");
+        }
+        return fields.text;
+    }
+
+    /**
+     * The payload as bytes: a copy of the binary one, or the text in UTF-8.
+     *
+     * @throws IllegalStateException if the payload is missing
+     */
+    public byte[] payloadBytes() {
+        return fields.bytes != null ? fields.bytes.clone() : payload().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** In the order they were added; unmodifiable. */
+    public Map<String, String> headers() {
+        return fields.headers;
+    }
+
+    public @Nullable String correlationId() {
+        return fields.correlationId;
+    }
+
+    public @Nullable String tenantId() {
+        return fields.tenantId;
+    }
+
+    public @Nullable String contentType() {
+        return fields.contentType;
+    }
+
+    public Priority priority() {
+        return fields.priority;
+    }
+
+    public @Nullable Instant due() {
+        return fields.due;
+    }
+
+    public @Nullable Duration dueIn() {
+        return fields.dueIn;
+    }
+
+    /** Names the message without its payload or headers. */
+    @Override
+    public String toString() {
+        return "Message[topic=" + topic + ", id=" + fields.id + ", key=" + fields.key + "]";
+    }
+}

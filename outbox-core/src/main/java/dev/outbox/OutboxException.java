@@ -1,0 +1,46 @@
+package dev.outbox;
+
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something the database refused or could not do. Unchecked, because a checked exception would make some
+ * transaction managers commit the business data without its message.
+ */
+public class OutboxException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final boolean retryable;
+    private final @Nullable String sqlState;
+    private final int vendorCode;
+
+    public OutboxException(String message) {
+        super(message);
+        this.retryable = false;
+        this.sqlState = null;
+        this.vendorCode = 0;
+    }
+
+    /** @param retryable whether the same work in a new transaction may succeed */
+    public OutboxException(String message, Throwable cause, boolean retryable) {
+        super(message, cause);
+        this.retryable = retryable;
+        this.sqlState = cause instanceof SQLException sql ? sql.getSQLState() : null;
+        this.vendorCode = cause instanceof SQLException sql ? sql.getErrorCode() : 0;
+    }
+
+    /** True if the same work in a new transaction may succeed: a deadlock, a lost connection, a timeout. */
+    public boolean isRetryable() {
+        return retryable;
+    }
+
+    /** The SQLState of the database error behind this, if there was one. */
+    public @Nullable String sqlState() {
+        return sqlState;
+    }
+
+    /** The vendor's error code behind this, or 0. */
+    public int vendorCode() {
+        return vendorCode;
+    }
+}

@@ -1,0 +1,38 @@
+package dev.outbox;
+
+import dev.outbox.internal.Require;
+import java.time.Duration;
+
+/** A destination's verdict on one item of a batch. */
+public sealed interface Outcome {
+    /** Delivered. */
+    static Outcome done() {
+        return Done.DONE;
+    }
+
+    /** Not delivered; the retry policy decides when it is tried again, or that it is Dead. */
+    static Outcome retry(Throwable cause) {
+        return new Retry(Require.present("cause", cause));
+    }
+
+    /** Not delivered; tried again after the delay, without counting an attempt. See {@link RetryAfter}. */
+    static Outcome retryAfter(Duration delay, String reason) {
+        return new Retry(new RetryAfter(delay, reason));
+    }
+
+    /** Will never be delivered: Dead at once. */
+    static Outcome dead(Throwable cause) {
+        return new Dead(Require.present("cause", cause));
+    }
+
+    /** Delivered. */
+    enum Done implements Outcome {
+        DONE
+    }
+
+    /** @param cause what went wrong, or a {@link RetryAfter} */
+    record Retry(Throwable cause) implements Outcome {}
+
+    /** @param cause why no retry can help */
+    record Dead(Throwable cause) implements Outcome {}
+}

@@ -1,0 +1,149 @@
+package dev.outbox;
+
+import dev.outbox.event.OutboxEvent;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Claims, again and again.
+ *
+ * <p>While items come, it claims as long as there is room: one batch being delivered and one waiting, so
+ * that the next claim overlaps with delivery and settle. When nothing comes it waits, twice as long each
+ * time, but not past the next due time, and starts afresh when it is woken. A source that fails is asked
+ * again after a growing pause, for ever: a database that is down, at start or later, is only a pause.
+ */
+final class PollLoop {
+    private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
+    private static final Duration FIRST_BACKOFF = Duration.ofMillis(100);
+    private static final Duration LAST_BACKOFF = Duration.ofSeconds(30);
+
+    /** An idle poller asks for the next due time once in so many polls. */
+    private static final int NEXT_DUE_EVERY = 10;
+
+    private final PollerOptions options;
+    private final ClaimRequest request;
+    private final InFlight inFlight;
+    private final Consumer<List<Run>> deliver;
+    private final Signal signal = new Signal();
+    private final AtomicBoolean wantsRoom = new AtomicBoolean();
+
+    private long idle;
+    private int failures;
+    private int sinceNextDue;
+    private boolean knowsNextDue;
+    private long nextDueAt;
+
+    PollLoop(PollerOptions options, InFlight inFlight, Consumer<List<Run>> deliver) {
+        this.options = options;
+        this.request = options.claimRequest();
+        this.inFlight = inFlight;
+        this.deliver = deliver;
+        this.idle = options.minIdle().toNanos();
+    }
+
+    /** Poll now: something was enqueued, or a key has become free, or it is time to stop. */
+    void wake() {
+        signal.ring();
+    }
+
+    /** Something was settled; of interest only if the loop waits for room. */
+    void madeRoom() {
+        if (wantsRoom.get()) {
+            signal.ring();
+        }
+    }
+
+    /** One round: claim or wait. */
+    void round() {
+        if (!hasRoom()) {
+            wantsRoom.set(true);
+            if (!hasRoom()) {
+                signal.await(options.lease().toNanos());
+            }
+            wantsRoom.set(false);
+            return;
+        }
+        Claim claim;
+        try {
+            claim = claim();
+            failures = 0;
+        } catch (RuntimeException e) {
+            backOff(e);
+            return;
+        }
+        if (claim.more()) {
+            idle = options.minIdle().toNanos();
+        } else {
+            idle();
+        }
+    }
+
+    private boolean hasRoom() {
+        return inFlight.size() <= options.batchSize();
+    }
+
+    /** Claims once and hands over what came. */
+    Claim claim() {
+        long start = options.now();
+        Claim claim = options.source().claim(request);
+        if (!claim.items().isEmpty()) {
+            List<Run> runs = inFlight.add(claim, start + options.lease().toNanos());
+            LOG.debug(
+                    "poller {}: claimed {} items in {} runs",
+                    options.name(),
+                    claim.items().size(),
+                    runs.size());
+            options.emit(() ->
+                    new OutboxEvent.Claimed(options.name(), claim.items(), Duration.ofNanos(options.now() - start)));
+            deliver.accept(runs);
+        }
+        for (WorkItem dead : claim.dead()) {
+            LOG.warn("poller {}: {} is Dead", options.name(), dead);
+            options.emit(() -> new OutboxEvent.Dead(options.name(), dead, "lease expired on the last attempt"));
+        }
+        return claim;
+    }
+
+    private void idle() {
+        boolean woken = signal.await(Math.min(idle, untilNextDue()));
+        idle = woken
+                ? options.minIdle().toNanos()
+                : Math.min(2 * idle, options.maxIdle().toNanos());
+    }
+
+    /** From memory, but now and then from the source: an idle poller should cost next to nothing. */
+    private long untilNextDue() {
+        long now = options.now();
+        if (sinceNextDue++ % NEXT_DUE_EVERY == 0 || (knowsNextDue && nextDueAt - now <= 0)) {
+            sinceNextDue = 1;
+            try {
+                var next = options.source().nextDue(options.topics());
+                knowsNextDue = next.isPresent();
+                nextDueAt = now + next.orElse(Duration.ZERO).toNanos();
+            } catch (RuntimeException e) {
+                knowsNextDue = false; // the next claim will say what is wrong
+            }
+        }
+        return knowsNextDue ? Math.max(1, nextDueAt - now) : Long.MAX_VALUE;
+    }
+
+    private void backOff(RuntimeException failure) {
+        Duration pause = backoff(failures++);
+        LOG.warn("poller {}: poll failed, trying again in {}", options.name(), pause, failure);
+        options.emit(() -> new OutboxEvent.PollFailed(options.name(), failure, pause));
+        signal.await(pause.toNanos());
+    }
+
+    /** Doubling, with jitter in the upper half, so that the nodes of a cluster do not come back together. */
+    static Duration backoff(int failures) {
+        long ceiling = Math.min(LAST_BACKOFF.toNanos(), FIRST_BACKOFF.toNanos() << Math.min(failures, 20));
+        return Duration.ofNanos(ceiling / 2 + ThreadLocalRandom.current().nextLong(ceiling / 2 + 1));
+    }
+}

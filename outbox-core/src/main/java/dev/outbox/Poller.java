@@ -1,0 +1,356 @@
+package dev.outbox;
+
+import dev.outbox.event.OutboxEvent;
+import dev.outbox.internal.Require;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.Source;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moves items from a source to a destination and settles what happened.
+ *
+ * <p>Started, it has a thread that claims, one that settles, one that renews leases and one that purges,
+ * and delivers on its own threads or the given executor. It uses at most two connections at a time; a
+ * transactional destination one more per item under way. Any number of pollers, in one JVM or many, may
+ * share a source's table.
+ *
+ * <p>Thread-safe: any method may be called from any thread, a destination's included.
+ */
+public final class Poller implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
+
+    private enum State {
+        NEW,
+        RUNNING,
+        STOPPING,
+        CLOSED
+    }
+
+    private final PollerOptions options;
+    private final InFlight inFlight = new InFlight();
+    private final ReentrantLock io = new ReentrantLock();
+    private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private final PollLoop loop;
+    private final Settler settler;
+    private final Renewer renewer;
+    private final Delivery delivery;
+    private final Signal renewal = new Signal();
+    private final Signal purging = new Signal();
+    private final Signal settlePause = new Signal();
+    private final List<Thread> threads = new ArrayList<>();
+    private @Nullable ExecutorService ownExecutor;
+    private @Nullable Workers workers;
+    private volatile boolean settlerStops;
+    private volatile boolean renewerStops;
+
+    Poller(PollerOptions options, PollerBuilder.Form form) {
+        this.options = options;
+        this.settler = new Settler(options, inFlight, io, this::onKeyedSettled);
+        this.delivery = form.delivery(options, inFlight, settler, this::isStopping);
+        this.renewer = new Renewer(options, inFlight, io);
+        this.loop = new PollLoop(options, inFlight, this::deliver);
+    }
+
+    /** A poller over this source, still to be given a destination. */
+    public static PollerBuilder from(Source source) {
+        return new PollerBuilder(source);
+    }
+
+    /**
+     * Starts polling; does nothing if it is running. Returns at once: a database that is down is waited for.
+     *
+     * @throws IllegalStateException if it was closed
+     */
+    public Poller start() {
+        synchronized (threads) {
+            if (state.get() == State.RUNNING) {
+                return this;
+            }
+            if (!state.compareAndSet(State.NEW, State.RUNNING)) {
+                throw new IllegalStateException("poller " + options.name() + " is closed; build a new one");
+            }
+            Executor executor = options.executor();
+            if (executor == null) {
+                executor = ownExecutor = Executors.newFixedThreadPool(options.concurrency(), this::workerThread);
+            }
+            workers = new Workers(executor, options.concurrency(), delivery, this::fail);
+            startThread("claim", this::claimLoop);
+            startThread("settle", this::settleLoop);
+            startThread("renew", this::renewLoop);
+            startThread("purge", this::purgeLoop);
+        }
+        LOG.info("poller {} started: {}", options.name(), options.describe());
+        return this;
+    }
+
+    /**
+     * Claims one batch, delivers it on this thread and settles it: a poller without threads, for tests and
+     * for loops of one's own. Leases are not renewed.
+     *
+     * @return how many items were claimed
+     * @throws IllegalStateException if it was started or closed
+     */
+    public synchronized int pollOnce() {
+        if (state.get() != State.NEW) {
+            throw new IllegalStateException(
+                    "poller " + options.name() + " was started or closed; pollOnce() is for one that is not started");
+        }
+        Claim claim = loop.claim();
+        while (claim.items().isEmpty() && claim.more()) {
+            claim = loop.claim();
+        }
+        while (!settler.isEmpty()) {
+            settler.flush();
+        }
+        return claim.items().size();
+    }
+
+    /** Polls now instead of at the end of an idle pause: call it after a commit that enqueued something. */
+    public void wakeUp() {
+        loop.wake();
+    }
+
+    /** True from start until close. */
+    public boolean isRunning() {
+        return state.get() == State.RUNNING;
+    }
+
+    /** The poller's name, as stored with the items it processed. */
+    public String name() {
+        return options.name();
+    }
+
+    /**
+     * Stops claiming, gives back at once what nobody has begun to deliver (its attempt uncounted), waits for
+     * deliveries under way until the drain timeout, then interrupts them and gives those back that return
+     * (their attempt stays counted). A delivery that ignores the interrupt keeps its lease until it expires.
+     *
+     * <p>Idempotent; a second call waits for the first. Called by a destination it returns at once and closes
+     * behind it.
+     */
+    @Override
+    public void close() {
+        if (workers != null && workers.isOwnThread()) {
+            new Thread(this::close, "outbox-" + options.name() + "-close").start();
+            return;
+        }
+        if (state.compareAndSet(State.NEW, State.CLOSED)) {
+            closed.countDown();
+            return;
+        }
+        if (state.compareAndSet(State.RUNNING, State.STOPPING)) {
+            try {
+                stop();
+            } finally {
+                state.set(State.CLOSED);
+                closed.countDown();
+            }
+            LOG.info("poller {} stopped", options.name());
+            return;
+        }
+        awaitUninterrupted(closed);
+    }
+
+    private void stop() {
+        loop.wake();
+        purging.ring();
+        join("claim");
+        Workers delivering = Require.present("workers", workers);
+        giveBack(delivering.takeQueued());
+        if (!delivering.awaitIdle(options.drainTimeout().toNanos())) {
+            inFlight.runs().forEach(run -> run.interrupt(Run.Interruption.CLOSING));
+            if (!delivering.awaitIdle(Duration.ofSeconds(1).toNanos())) {
+                LOG.warn("poller {}: a delivery ignored its interrupt; its lease will expire", options.name());
+            }
+        }
+        settlerStops = true;
+        settlePause.ring();
+        settler.wake();
+        join("settle");
+        renewerStops = true;
+        renewal.ring();
+        join("renew");
+        join("purge");
+        if (ownExecutor != null) {
+            ownExecutor.shutdown();
+        }
+    }
+
+    private boolean isStopping() {
+        State now = state.get();
+        return now == State.STOPPING || now == State.CLOSED;
+    }
+
+    private void deliver(List<Run> runs) {
+        Workers delivering = workers;
+        if (isStopping()) {
+            giveBack(runs);
+        } else if (delivering == null) {
+            runs.forEach(run -> delivery.deliver(List.of(run)));
+        } else {
+            try {
+                delivering.add(runs);
+            } catch (RejectedExecutionException e) {
+                giveBack(delivering.takeQueued());
+                throw new OutboxException(
+                        "the executor of poller " + options.name() + " takes no work; is it shut down?", e, true);
+            }
+        }
+    }
+
+    private void giveBack(List<Run> runs) {
+        Judge judge = new Judge(options);
+        runs.forEach(run -> settler.add(judge.releaseRest(run)));
+    }
+
+    private void onKeyedSettled() {
+        loop.wake();
+    }
+
+    private void claimLoop() {
+        while (!isStopping()) {
+            loop.round();
+        }
+    }
+
+    private void settleLoop() {
+        int failures = 0;
+        long giveUp = Long.MAX_VALUE;
+        while (!settlerStops || !settler.isEmpty()) {
+            if (!settlerStops) {
+                settler.await(Duration.ofSeconds(1).toNanos());
+            } else if (giveUp == Long.MAX_VALUE) {
+                giveUp = System.nanoTime() + options.drainTimeout().toNanos();
+            } else if (System.nanoTime() - giveUp > 0) {
+                LOG.warn("poller {}: gave up settling at close; the leases will expire", options.name());
+                return;
+            }
+            try {
+                settler.flush();
+                loop.madeRoom();
+                failures = 0;
+            } catch (RuntimeException e) {
+                pause("settle", e, PollLoop.backoff(failures++));
+            }
+        }
+    }
+
+    private void renewLoop() {
+        while (!renewerStops) {
+            renewal.await(renewer.period());
+            try {
+                renewer.renew();
+            } catch (RuntimeException e) {
+                LOG.warn("poller {}: could not renew leases, trying again", options.name(), e);
+                options.emit(() -> new OutboxEvent.PollFailed(options.name(), e, Duration.ofNanos(renewer.period())));
+            }
+        }
+    }
+
+    /** The first purge comes after a random part of the interval, so that nodes do not purge in step. */
+    private void purgeLoop() {
+        purging.await((long) (options.purgeEvery().toNanos() * Math.random()));
+        while (!isStopping()) {
+            try {
+                purge();
+            } catch (RuntimeException e) {
+                LOG.warn("poller {}: purge failed, trying again in {}", options.name(), options.purgeEvery(), e);
+                options.emit(() -> new OutboxEvent.PollFailed(options.name(), e, options.purgeEvery()));
+            }
+            purging.await(options.purgeEvery().toNanos());
+        }
+    }
+
+    private void purge() {
+        int removed;
+        do {
+            io.lock();
+            try {
+                removed = options.source().purge();
+            } finally {
+                io.unlock();
+            }
+            int count = removed;
+            if (count > 0) {
+                LOG.debug("poller {}: purged {} items", options.name(), count);
+                options.emit(() -> new OutboxEvent.Purged(count));
+            }
+        } while (removed > 0 && !isStopping());
+    }
+
+    private void pause(String what, RuntimeException failure, Duration pause) {
+        LOG.warn("poller {}: {} failed, trying again in {}", options.name(), what, pause, failure);
+        options.emit(() -> new OutboxEvent.PollFailed(options.name(), failure, pause));
+        settlePause.await(pause.toNanos());
+    }
+
+    /** A fatal error: nothing more is claimed; the error itself goes to the thread's handler. */
+    private void fail(Throwable fatal) {
+        LOG.error("poller {} stops: {}", options.name(), fatal.toString());
+        new Thread(this::close, "outbox-" + options.name() + "-close").start();
+    }
+
+    private Thread workerThread(Runnable work) {
+        return new Thread(work, "outbox-" + options.name() + "-deliver");
+    }
+
+    private void startThread(String role, Runnable body) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        body.run();
+                    } catch (Throwable fatal) {
+                        fail(fatal);
+                        throw fatal;
+                    }
+                },
+                "outbox-" + options.name() + "-" + role);
+        threads.add(thread);
+        thread.start();
+    }
+
+    /** Waits for a thread to end; one that hangs in the database is left behind. */
+    private void join(String role) {
+        long patience = options.drainTimeout().plusSeconds(5).toMillis();
+        for (Thread thread : threads) {
+            if (thread.getName().endsWith("-" + role) && thread != Thread.currentThread()) {
+                try {
+                    thread.join(patience);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+                if (thread.isAlive()) {
+                    LOG.warn("poller {}: did not wait any longer for thread {}", options.name(), thread.getName());
+                }
+            }
+        }
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                latch.await();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

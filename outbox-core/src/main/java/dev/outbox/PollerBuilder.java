@@ -1,0 +1,225 @@
+package dev.outbox;
+
+import dev.outbox.event.OutboxListener;
+import dev.outbox.internal.Emitter;
+import dev.outbox.internal.Require;
+import dev.outbox.spi.Source;
+import dev.outbox.spi.TransactionalSource;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Options of a {@link Poller}, each with its default. One of {@link #to}, {@link #toBatch} and {@link
+ * #inTransaction} is required. Not thread-safe.
+ */
+public final class PollerBuilder {
+    private static final AtomicInteger COUNT = new AtomicInteger();
+    private static final Duration SHORTEST = Duration.ofMillis(10);
+    private static final Duration DAY = Duration.ofDays(1);
+    private static final Duration YEAR = Duration.ofDays(366);
+
+    private final Source source;
+    private final List<OutboxListener> listeners = new ArrayList<>();
+    private final Set<String> topics = new LinkedHashSet<>();
+    private @Nullable Form form;
+    private @Nullable String name;
+    private @Nullable Executor executor;
+    private int batchSize = 100;
+    private int concurrency = 4;
+    private Duration lease = Duration.ofSeconds(30);
+    private Duration maxDeliveryTime = Duration.ofMinutes(5);
+    private Duration maxAge = Duration.ofDays(7);
+    private RetryPolicy retry = RetryPolicy.standard();
+    private Duration minIdle = Duration.ofMillis(50);
+    private Duration maxIdle = Duration.ofSeconds(1);
+    private Duration drainTimeout = Duration.ofSeconds(30);
+    private Duration purgeEvery = Duration.ofMinutes(1);
+    private LongSupplier ticker = System::nanoTime;
+
+    PollerBuilder(Source source) {
+        this.source = Require.present("source", source);
+    }
+
+    /** How runs are delivered, made once the poller's parts exist. */
+    @FunctionalInterface
+    interface Form {
+        Delivery delivery(PollerOptions options, InFlight inFlight, Settler settler, BooleanSupplier stopping);
+    }
+
+    /** Delivers item by item. */
+    public PollerBuilder to(Destination destination) {
+        Require.present("destination", destination);
+        return form((options, inFlight, settler, stopping) ->
+                new Delivery.Single(destination, options, inFlight, settler, stopping));
+    }
+
+    /** Delivers many items per call. */
+    public PollerBuilder toBatch(BatchDestination destination) {
+        Require.present("destination", destination);
+        return form((options, inFlight, settler, stopping) ->
+                new Delivery.Batch(destination, options, inFlight, settler, stopping));
+    }
+
+    /**
+     * Delivers item by item inside a transaction of the source's database that also settles the item.
+     *
+     * @throws IllegalArgumentException if the source is not a {@link TransactionalSource}
+     */
+    public PollerBuilder inTransaction(TransactionalDestination destination) {
+        Require.present("destination", destination);
+        if (!(source instanceof TransactionalSource transactional)) {
+            throw new IllegalArgumentException("inTransaction(...) needs a TransactionalSource, but "
+                    + source.getClass().getName() + " is none; use to(...)");
+        }
+        return form((options, inFlight, settler, stopping) ->
+                new Delivery.Transactional(destination, transactional, options, inFlight, settler, stopping));
+    }
+
+    private PollerBuilder form(Form form) {
+        if (this.form != null) {
+            throw new IllegalStateException(
+                    "the poller has a destination already; to(...), toBatch(...) and inTransaction(...) exclude each other");
+        }
+        this.form = form;
+        return this;
+    }
+
+    /** Kept with each item it claims, for people to read. Default: process id, host and a number. */
+    public PollerBuilder name(String name) {
+        this.name = Require.text("name", name, 255);
+        return this;
+    }
+
+    /** The most items per claim, 1 to 5,000; up to two batches are held at a time. Default: 100. */
+    public PollerBuilder batchSize(int batchSize) {
+        this.batchSize = Require.between("batchSize", batchSize, 1, 5_000);
+        return this;
+    }
+
+    /** The most deliveries at a time, 1 to 1,000. Default: 4. */
+    public PollerBuilder concurrency(int concurrency) {
+        this.concurrency = Require.between("concurrency", concurrency, 1, 1_000);
+        return this;
+    }
+
+    /** Where deliveries run, for instance virtual threads; never shut down here. Default: own threads. */
+    public PollerBuilder executor(Executor executor) {
+        this.executor = Require.present("executor", executor);
+        return this;
+    }
+
+    /**
+     * How long a claim is good for without a renewal, 10 ms to 1 day: the time after which the items of a
+     * crashed poller go to another. Default: 30 s, renewed every 10 s.
+     */
+    public PollerBuilder lease(Duration lease) {
+        this.lease = Require.between("lease", lease, SHORTEST, DAY);
+        return this;
+    }
+
+    /** After this long a delivery is interrupted and counts as failed, 10 ms to 1 day. Default: 5 min. */
+    public PollerBuilder maxDeliveryTime(Duration maxDeliveryTime) {
+        this.maxDeliveryTime = Require.between("maxDeliveryTime", maxDeliveryTime, SHORTEST, DAY);
+        return this;
+    }
+
+    /** An item older than this is Dead instead of being put off once more by {@link RetryAfter}. Default: 7 days. */
+    public PollerBuilder maxAge(Duration maxAge) {
+        this.maxAge = Require.between("maxAge", maxAge, SHORTEST, YEAR);
+        return this;
+    }
+
+    /** Default: {@link RetryPolicy#standard()}. */
+    public PollerBuilder retry(RetryPolicy retry) {
+        this.retry = Require.present("retry", retry);
+        return this;
+    }
+
+    /**
+     * The pause after a poll that found nothing: it grows from the first to the second. The second is the
+     * longest time a message can go unnoticed. Default: 50 ms to 1 s; each 10 ms to 1 day.
+     */
+    public PollerBuilder idle(Duration min, Duration max) {
+        this.minIdle = Require.between("idle min", min, SHORTEST, DAY);
+        this.maxIdle = Require.between("idle max", max, min, DAY);
+        return this;
+    }
+
+    /** How long {@link Poller#close()} waits for deliveries under way, zero to 1 day. Default: 30 s. */
+    public PollerBuilder drainTimeout(Duration drainTimeout) {
+        this.drainTimeout = Require.between("drainTimeout", drainTimeout, Duration.ZERO, DAY);
+        return this;
+    }
+
+    /** How often it looks for items past their retention, 10 ms to 1 day. Default: 1 min. */
+    public PollerBuilder purgeEvery(Duration purgeEvery) {
+        this.purgeEvery = Require.between("purgeEvery", purgeEvery, SHORTEST, DAY);
+        return this;
+    }
+
+    /**
+     * Only these topics, so that several pollers can share one table. Default: all. An item of another topic
+     * holds back its key for this poller too.
+     */
+    public PollerBuilder topics(String... topics) {
+        for (String topic : topics) {
+            this.topics.add(Require.text("topic", topic, Message.MAX_NAME));
+        }
+        return this;
+    }
+
+    /** Adds a listener. Default: none. */
+    public PollerBuilder listener(OutboxListener listener) {
+        listeners.add(Require.present("listener", listener));
+        return this;
+    }
+
+    /** A monotonic clock in nanoseconds, for tests. Default: {@link System#nanoTime}. */
+    public PollerBuilder ticker(LongSupplier ticker) {
+        this.ticker = Require.present("ticker", ticker);
+        return this;
+    }
+
+    /** @throws IllegalStateException if there is no destination */
+    public Poller build() {
+        if (form == null) {
+            throw new IllegalStateException(
+                    "the poller has no destination; call to(...), toBatch(...) or inTransaction(...)");
+        }
+        return new Poller(options(), form);
+    }
+
+    /** {@link #build()} and {@link Poller#start()}. */
+    public Poller start() {
+        return build().start();
+    }
+
+    private PollerOptions options() {
+        return new PollerOptions(
+                name == null ? ManagementFactory.getRuntimeMXBean().getName() + "/" + COUNT.incrementAndGet() : name,
+                source,
+                batchSize,
+                concurrency,
+                executor,
+                lease,
+                maxDeliveryTime,
+                maxAge,
+                retry,
+                minIdle,
+                maxIdle,
+                drainTimeout,
+                purgeEvery,
+                Set.copyOf(topics),
+                new Emitter(listeners),
+                ticker);
+    }
+}

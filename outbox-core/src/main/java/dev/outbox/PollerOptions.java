@@ -1,0 +1,52 @@
+package dev.outbox;
+
+import dev.outbox.event.OutboxEvent;
+import dev.outbox.internal.Emitter;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Source;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The checked options of one poller. */
+record PollerOptions(
+        String name,
+        Source source,
+        int batchSize,
+        int concurrency,
+        @Nullable Executor executor,
+        Duration lease,
+        Duration maxDeliveryTime,
+        Duration maxAge,
+        RetryPolicy retry,
+        Duration minIdle,
+        Duration maxIdle,
+        Duration drainTimeout,
+        Duration purgeEvery,
+        Set<String> topics,
+        Emitter emitter,
+        LongSupplier ticker) {
+
+    ClaimRequest claimRequest() {
+        return new ClaimRequest(batchSize, lease, retry.maxAttempts(), topics, name);
+    }
+
+    long now() {
+        return ticker.getAsLong();
+    }
+
+    void emit(Supplier<OutboxEvent> event) {
+        emitter.emit(event);
+    }
+
+    /** Everything that shapes its behaviour, for the log. */
+    String describe() {
+        return "batchSize=" + batchSize + ", concurrency=" + concurrency + ", executor="
+                + (executor == null ? "own" : "given") + ", lease=" + lease + ", maxDeliveryTime=" + maxDeliveryTime
+                + ", maxAge=" + maxAge + ", retry=" + retry + ", idle=" + minIdle + ".." + maxIdle + ", drainTimeout="
+                + drainTimeout + ", purgeEvery=" + purgeEvery + ", topics=" + (topics.isEmpty() ? "all" : topics);
+    }
+}

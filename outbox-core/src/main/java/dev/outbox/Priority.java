@@ -1,0 +1,32 @@
+package dev.outbox;
+
+/**
+ * The band of a message. Bands order unkeyed messages, and the heads of keys, against each other; they
+ * never reorder the messages inside a key.
+ */
+public enum Priority {
+    HIGH(0),
+    /** The default. */
+    NORMAL(1),
+    BULK(2);
+
+    private static final Priority[] BY_CODE = values();
+
+    private final int code;
+
+    Priority(int code) {
+        this.code = code;
+    }
+
+    public int code() {
+        return code;
+    }
+
+    /** @throws IllegalArgumentException if no priority has this code */
+    public static Priority ofCode(int code) {
+        if (code < 0 || code >= BY_CODE.length) {
+            throw new IllegalArgumentException("priority code must be between 0 and 2, was " + code);
+        }
+        return BY_CODE[code];
+    }
+}

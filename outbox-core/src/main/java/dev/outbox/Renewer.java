@@ -1,0 +1,105 @@
+package dev.outbox;
+
+import dev.outbox.event.OutboxEvent;
+import dev.outbox.spi.Lease;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Prolongs the leases of everything in flight when a third of their length is gone. A delivery that takes
+ * longer than the maximum is interrupted and not prolonged any more; a run of which one lease is lost is
+ * lost altogether.
+ */
+final class Renewer {
+    private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
+
+    private final PollerOptions options;
+    private final InFlight inFlight;
+    private final ReentrantLock io;
+
+    Renewer(PollerOptions options, InFlight inFlight, ReentrantLock io) {
+        this.options = options;
+        this.inFlight = inFlight;
+        this.io = io;
+    }
+
+    /** How often to look: twice in a third of the lease. */
+    long period() {
+        return options.lease().toNanos() / 6;
+    }
+
+    void renew() {
+        stopOverlong();
+        io.lock();
+        try {
+            long now = options.now();
+            Map<Lease, Run> leases = new LinkedHashMap<>();
+            for (Run run : inFlight.runs()) {
+                if (run.isLost(now)) {
+                    lose(run);
+                } else if (run.deadline() - now <= options.lease().toNanos() * 2 / 3) {
+                    run.leased().forEach(item -> leases.put(run.lease(item), run));
+                }
+            }
+            if (!leases.isEmpty()) {
+                renew(leases, now);
+            }
+        } finally {
+            io.unlock();
+        }
+    }
+
+    private void renew(Map<Lease, Run> leases, long now) {
+        Set<Lease> lost = options.source().renew(List.copyOf(leases.keySet()), options.lease());
+        Set<Run> lostRuns = new LinkedHashSet<>();
+        leases.forEach((lease, run) -> {
+            // what was settled in its own transaction meanwhile is not lost but done
+            if (lost.contains(lease)
+                    && run.leased().stream().anyMatch(item -> run.lease(item).equals(lease))) {
+                lostRuns.add(run);
+            }
+        });
+        List<Lease> renewed = new ArrayList<>();
+        leases.forEach((lease, run) -> {
+            if (!lostRuns.contains(run)) {
+                run.renewed(now + options.lease().toNanos());
+                renewed.add(lease);
+            }
+        });
+        lostRuns.forEach(this::lose);
+        if (!renewed.isEmpty()) {
+            options.emit(() -> new OutboxEvent.Renewed(options.name(), renewed));
+        }
+    }
+
+    private void stopOverlong() {
+        long now = options.now();
+        for (Run run : inFlight.runs()) {
+            if (run.isDeliveringSince(options.maxDeliveryTime().toNanos(), now)
+                    && run.lose(Run.Interruption.TOO_LONG)) {
+                LOG.warn("poller {}: interrupted a delivery after {}", options.name(), options.maxDeliveryTime());
+            }
+        }
+    }
+
+    /** A delivery under way reports for itself when it returns; what nobody delivers is dropped here. */
+    private void lose(Run run) {
+        boolean news = run.lose(Run.Interruption.LEASE_LOST);
+        List<WorkItem> items = run.leased();
+        if (news && !items.isEmpty()) {
+            LOG.warn(
+                    "poller {}: lost the lease of {} items, the first is {}",
+                    options.name(),
+                    items.size(),
+                    items.get(0));
+            options.emit(() -> new OutboxEvent.LeaseLost(options.name(), items));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package dev.outbox;
+
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.Lease;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Items delivered one after the other: the run of a key, or one unkeyed item. Shared between the worker
+ * that delivers it, the renewer and the settler; thread-safe.
+ */
+final class Run {
+    /** Why a delivery under way was interrupted. */
+    enum Interruption {
+        LEASE_LOST,
+        TOO_LONG,
+        CLOSING
+    }
+
+    private final List<WorkItem> items;
+    private final Claim claim;
+
+    /** Items without a settle yet. */
+    private final Set<String> open = new HashSet<>();
+
+    /** Local end of the lease, counted from before it was asked for: never later than the database's. */
+    private long deadline;
+
+    private boolean lost;
+    private int next;
+    private @Nullable String settling;
+    private @Nullable Thread deliverer;
+    private long deliveryStarted;
+    private @Nullable Interruption interruption;
+
+    Run(List<WorkItem> items, Claim claim, long deadline) {
+        this.items = List.copyOf(items);
+        this.claim = claim;
+        this.deadline = deadline;
+        items.forEach(item -> open.add(item.id()));
+    }
+
+    int size() {
+        return items.size();
+    }
+
+    boolean isKeyed() {
+        return items.get(0).key() != null;
+    }
+
+    Instant claimedAt() {
+        return claim.at();
+    }
+
+    Lease lease(WorkItem item) {
+        return claim.lease(item);
+    }
+
+    /**
+     * Begins the delivery of the next item. The last look before it: a worker that was paused past its lease
+     * stops here.
+     *
+     * @return null at the end of the run, or if its lease is gone
+     */
+    synchronized @Nullable WorkItem begin(long now) {
+        if (next >= items.size() || isLost(now)) {
+            return null;
+        }
+        deliverer = Thread.currentThread();
+        deliveryStarted = now;
+        return items.get(next++);
+    }
+
+    /** Delivery returned. An interrupt meant for it does not outlive it. */
+    synchronized @Nullable Interruption end() {
+        Interruption was = interruption;
+        deliverer = null;
+        interruption = null;
+        if (was != null) {
+            Thread.interrupted();
+        }
+        return was;
+    }
+
+    /** What has not been begun; after this nothing more can be. */
+    synchronized List<WorkItem> takeRest() {
+        List<WorkItem> rest = new ArrayList<>(items.subList(next, items.size()));
+        next = items.size();
+        return rest;
+    }
+
+    /** Interrupts the delivery under way, if there is one. */
+    synchronized void interrupt(Interruption why) {
+        if (deliverer != null && interruption == null) {
+            interruption = why;
+            deliverer.interrupt();
+        }
+    }
+
+    synchronized boolean isDelivering() {
+        return deliverer != null;
+    }
+
+    synchronized boolean isDeliveringSince(long nanos, long now) {
+        return deliverer != null && now - deliveryStarted >= nanos;
+    }
+
+    /** The item is being settled in its own transaction: renewing it would only be in the way. */
+    synchronized void settling(@Nullable WorkItem item) {
+        settling = item == null ? null : item.id();
+    }
+
+    /** @return whether it was open until now */
+    synchronized boolean settled(WorkItem item) {
+        return open.remove(item.id());
+    }
+
+    synchronized boolean isSettled() {
+        return open.isEmpty();
+    }
+
+    /** Items whose lease is still needed. */
+    synchronized List<WorkItem> leased() {
+        return items.stream()
+                .filter(item -> open.contains(item.id()) && !item.id().equals(settling))
+                .toList();
+    }
+
+    synchronized long deadline() {
+        return deadline;
+    }
+
+    synchronized boolean isLost(long now) {
+        return lost || deadline - now <= 0;
+    }
+
+    synchronized void renewed(long deadline) {
+        this.deadline = deadline;
+    }
+
+    /**
+     * The lease is gone: nothing more is begun, and what is under way is interrupted.
+     *
+     * @return whether this is news
+     */
+    synchronized boolean lose(Interruption why) {
+        boolean news = !lost;
+        lost = true;
+        interrupt(why);
+        return news;
+    }
+}

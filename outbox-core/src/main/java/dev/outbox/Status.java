@@ -1,0 +1,34 @@
+package dev.outbox;
+
+/**
+ * Where a work item stands. The codes are what the database stores.
+ *
+ * <p>Ready is claimed into Processing; Processing ends in Done or Dead, or goes back to Ready (retry,
+ * release, expired lease). Only an operator's requeue leaves Dead.
+ */
+public enum Status {
+    READY(0),
+    PROCESSING(1),
+    DONE(2),
+    DEAD(3);
+
+    private static final Status[] BY_CODE = values();
+
+    private final int code;
+
+    Status(int code) {
+        this.code = code;
+    }
+
+    public int code() {
+        return code;
+    }
+
+    /** @throws IllegalArgumentException if no status has this code */
+    public static Status ofCode(int code) {
+        if (code < 0 || code >= BY_CODE.length) {
+            throw new IllegalArgumentException("status code must be between 0 and 3, was " + code);
+        }
+        return BY_CODE[code];
+    }
+}

@@ -1,0 +1,67 @@
+package dev.outbox;
+
+import dev.outbox.internal.Require;
+import java.time.Instant;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stored message on its way: what a destination gets. Immutable.
+ *
+ * @param id names the row; opaque
+ * @param sequence the fetch order the database gave
+ * @param attempt which attempt this is, from 1; counted at claim, so that one that kills its worker counts
+ * @param createdOn when it was enqueued, by the database's clock
+ * @param message what was enqueued
+ */
+public record WorkItem(String id, long sequence, int attempt, Instant createdOn, Message message) {
+    public WorkItem {
+        Require.present("id", id);
+        Require.present("createdOn", createdOn);
+        Require.present("message", message);
+    }
+
+    /** The id to deduplicate by downstream: stable over retries and redeliveries. */
+    public String messageId() {
+        String given = message.id();
+        return given == null ? id : given;
+    }
+
+    public String topic() {
+        return message.topic();
+    }
+
+    /** The ordering key, or null for an unordered item. */
+    public @Nullable String key() {
+        return message.key();
+    }
+
+    /** See {@link Message#payload()}. */
+    public String payload() {
+        return message.payload();
+    }
+
+    /** See {@link Message#payloadBytes()}. */
+    public byte[] payloadBytes() {
+        return message.payloadBytes();
+    }
+
+    public Map<String, String> headers() {
+        return message.headers();
+    }
+
+    public @Nullable String correlationId() {
+        return message.correlationId();
+    }
+
+    public @Nullable String tenantId() {
+        return message.tenantId();
+    }
+
+    /** Names the item without its payload or headers. */
+    @Override
+    public String toString() {
+        return "WorkItem[id=" + id + ", topic=" + topic() + ", key=" + key() + ", sequence=" + sequence + ", attempt="
+                + attempt + "]";
+    }
+}

@@ -1,0 +1,142 @@
+package dev.outbox;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+
+/**
+ * Delivers runs on an executor, at most so many at a time. A worker takes runs until none is left and then
+ * goes; so an executor of threads, a shared pool and virtual threads all serve, and an idle poller holds
+ * none of them.
+ */
+final class Workers {
+    private final Executor executor;
+    private final int concurrency;
+    private final Delivery delivery;
+    private final Consumer<Throwable> onFatal;
+
+    private final ConcurrentLinkedQueue<Run> queue = new ConcurrentLinkedQueue<>();
+    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+    private final Object lock = new Object();
+    private int working;
+
+    Workers(Executor executor, int concurrency, Delivery delivery, Consumer<Throwable> onFatal) {
+        this.executor = executor;
+        this.concurrency = concurrency;
+        this.delivery = delivery;
+        this.onFatal = onFatal;
+    }
+
+    /** @throws RejectedExecutionException if the executor takes no more work and nobody is at it */
+    void add(Collection<Run> runs) {
+        queue.addAll(runs);
+        for (int i = 0; i < runs.size() && !queue.isEmpty() && enter(); i++) {
+            start();
+        }
+    }
+
+    /** Runs that nobody has begun; they are the caller's now. */
+    List<Run> takeQueued() {
+        return take(Integer.MAX_VALUE);
+    }
+
+    /** True if this thread is one that delivers. */
+    boolean isOwnThread() {
+        return threads.contains(Thread.currentThread());
+    }
+
+    /** Waits until nobody delivers any more. */
+    boolean awaitIdle(long nanos) {
+        long end = System.nanoTime() + nanos;
+        synchronized (lock) {
+            while (working > 0) {
+                long left = end - System.nanoTime();
+                if (left <= 0) {
+                    return false;
+                }
+                try {
+                    lock.wait(left / 1_000_000, (int) (left % 1_000_000));
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    return false;
+                }
+            }
+            return true;
+        }
+    }
+
+    private void start() {
+        boolean started = false;
+        try {
+            executor.execute(this::work);
+            started = true;
+        } catch (RejectedExecutionException e) {
+            if (isLast()) {
+                throw e;
+            }
+        } finally {
+            if (!started) {
+                leave();
+            }
+        }
+    }
+
+    private void work() {
+        threads.add(Thread.currentThread());
+        try {
+            do {
+                List<Run> runs = take(delivery.runsPerCall());
+                while (!runs.isEmpty()) {
+                    delivery.deliver(runs);
+                    runs = take(delivery.runsPerCall());
+                }
+            } while (leave() && !queue.isEmpty() && enter());
+        } catch (Throwable fatal) {
+            leave();
+            onFatal.accept(fatal);
+            throw fatal;
+        } finally {
+            threads.remove(Thread.currentThread());
+        }
+    }
+
+    private List<Run> take(int most) {
+        List<Run> runs = new ArrayList<>();
+        Run run;
+        while (runs.size() < most && (run = queue.poll()) != null) {
+            runs.add(run);
+        }
+        return runs;
+    }
+
+    private boolean enter() {
+        synchronized (lock) {
+            if (working >= concurrency) {
+                return false;
+            }
+            working++;
+            return true;
+        }
+    }
+
+    /** Always true, for the recheck after leaving: a run added just before must not be left behind. */
+    private boolean leave() {
+        synchronized (lock) {
+            working--;
+            lock.notifyAll();
+            return true;
+        }
+    }
+
+    private boolean isLast() {
+        synchronized (lock) {
+            return working == 1;
+        }
+    }
+}

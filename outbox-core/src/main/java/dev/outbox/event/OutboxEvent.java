@@ -1,0 +1,43 @@
+package dev.outbox.event;
+
+import dev.outbox.Message;
+import dev.outbox.WorkItem;
+import dev.outbox.spi.Lease;
+import java.time.Duration;
+import java.util.List;
+
+/** Something that happened to work items. New kinds may be added; a listener ignores what it does not know. */
+public sealed interface OutboxEvent {
+    /** Stored in the caller's transaction, which may still roll back. */
+    record Enqueued(List<Message> messages) implements OutboxEvent {}
+
+    /** Leased to a poller. */
+    record Claimed(String poller, List<WorkItem> items, Duration took) implements OutboxEvent {}
+
+    /** Delivered, and settled as Done. {@code delivery} is the time the destination took. */
+    record Done(String poller, WorkItem item, Duration delivery) implements OutboxEvent {}
+
+    /** Ready again after a failure, due after the delay. */
+    record Retried(String poller, WorkItem item, Duration delay, String error) implements OutboxEvent {}
+
+    /** Given up: a permanent failure, no attempt left, or older than the maximum age. */
+    record Dead(String poller, WorkItem item, String error) implements OutboxEvent {}
+
+    /** Given back without a verdict: shutdown, or an earlier item of its key failed. */
+    record Released(String poller, WorkItem item) implements OutboxEvent {}
+
+    /** A settle that came too late: the lease was lost, and nothing was changed. */
+    record Fenced(String poller, WorkItem item) implements OutboxEvent {}
+
+    /** Leases prolonged. */
+    record Renewed(String poller, List<Lease> leases) implements OutboxEvent {}
+
+    /** Items dropped undelivered or interrupted, because their lease ran out or was taken. */
+    record LeaseLost(String poller, List<WorkItem> items) implements OutboxEvent {}
+
+    /** Done items removed by retention. */
+    record Purged(int count) implements OutboxEvent {}
+
+    /** The source could not be reached or refused; the poller backs off and goes on. */
+    record PollFailed(String poller, Throwable cause, Duration backoff) implements OutboxEvent {}
+}

@@ -1,0 +1,28 @@
+package dev.outbox.spi;
+
+import dev.outbox.WorkItem;
+import dev.outbox.internal.Require;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * What a claim leased.
+ *
+ * @param ownerToken a fresh one, shared by the items of this claim
+ * @param at the source's clock when it claimed
+ * @param items the leased items, by sequence; items of one key are consecutive unfinished items of it
+ * @param dead items found with an expired lease and no attempt left: they are Dead now
+ * @param more whether another claim right now may find items; false means wait
+ */
+public record Claim(String ownerToken, Instant at, List<WorkItem> items, List<WorkItem> dead, boolean more) {
+    public Claim {
+        Require.present("ownerToken", ownerToken);
+        Require.present("at", at);
+        items = List.copyOf(items);
+        dead = List.copyOf(dead);
+    }
+
+    public Lease lease(WorkItem item) {
+        return new Lease(item.id(), ownerToken);
+    }
+}

@@ -1,0 +1,62 @@
+package dev.outbox.spi;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A place that leases work items: an outbox table, an inbox, a table of the user's own.
+ *
+ * <p>What every source keeps, checked by {@code SourceContract} of the testkit:
+ *
+ * <ul>
+ *   <li>An item has at most one unexpired lease. A claim takes items that are Ready and due, counts the
+ *       attempt, and never waits for a rival.
+ *   <li>A key is claimed only if its head, the lowest unfinished sequence, is Ready and due, and no item of
+ *       it is leased. A claim takes consecutive items of a key from the head on.
+ *   <li>Settle and renew change an item only while it is Processing under exactly that owner token. What
+ *       they could not change they answer: it was fenced.
+ *   <li>An item whose lease expired is found by later claims; with no attempt left it becomes Dead.
+ * </ul>
+ *
+ * <p>One instance belongs to one poller. {@link #claim} and {@link #nextDue} are called by one thread at a
+ * time; the other methods may be called at the same moment by another. Methods throw {@link
+ * dev.outbox.OutboxException}; after an exception the caller tries again later.
+ */
+public interface Source {
+    /** Leases up to {@code count} items under a fresh owner token. */
+    Claim claim(ClaimRequest request);
+
+    /**
+     * Ends leases, all in one step. An item of a key that becomes Ready takes along every later item of its
+     * key under the same token: those go back to Ready too, their attempts given back.
+     *
+     * @return the leases that were fenced: nothing was changed for them
+     */
+    Set<Lease> settle(List<Settlement> settlements);
+
+    /**
+     * Prolongs leases: they last this long from now.
+     *
+     * @return the leases that are lost
+     */
+    Set<Lease> renew(List<Lease> leases, Duration length);
+
+    /**
+     * How long until an item that is not due yet will be; empty if none waits. Items that are due but held
+     * back by their key do not count, so that nobody spins on a blocked key.
+     *
+     * @param topics only these; empty means all
+     */
+    Optional<Duration> nextDue(Set<String> topics);
+
+    /**
+     * Removes one batch of Done items older than the source's retention, unless another node is at it.
+     *
+     * @return how many were removed; 0 means nothing is left to do now. The default has no retention.
+     */
+    default int purge() {
+        return 0;
+    }
+}
