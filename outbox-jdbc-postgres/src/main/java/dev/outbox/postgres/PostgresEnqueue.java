@@ -1,0 +1,307 @@
+package dev.outbox.postgres;
+
+import dev.outbox.Enqueued;
+import dev.outbox.Message;
+import dev.outbox.Ordering;
+import dev.outbox.OutboxException;
+import dev.outbox.event.OutboxEvent;
+import dev.outbox.internal.Emitter;
+import dev.outbox.internal.HeadersText;
+import dev.outbox.internal.Require;
+import dev.outbox.internal.UuidV7;
+import dev.outbox.jdbc.internal.DatabaseErrors;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.StorableText;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stores messages on the caller's connection, one round trip per call.
+ *
+ * <p>An id that is there already is no error: a unique violation would abort the caller's transaction, so
+ * the insert does nothing for it and answers what it stored.
+ *
+ * <p>STRICT order: the locks are taken before the row's sequence is drawn, or a transaction that waited
+ * would have drawn too early. INSERT … VALUES evaluates the identity column first; a locking WHERE, or a
+ * FROM item that the insert reads, comes before it. One lock per bucket, in bucket order, because the
+ * server's lock table is small and shared by everybody.
+ */
+final class PostgresEnqueue {
+    private static final int BUCKETS = 1_024;
+
+    private static final String INSERT = """
+            INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
+                {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
+            VALUES (:id, COALESCE(:due::timestamptz, statement_timestamp() + :due_in::bigint * interval '1 microsecond'),
+                :priority, :topic, :key, :message_id,
+                :correlation_id, :tenant_id, :content_type, :headers, :payload, :payload_bytes)
+            ON CONFLICT ({work_item_id}) DO NOTHING
+            """;
+
+    private static final String INSERT_LOCKED = """
+            INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
+                {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
+            SELECT :id::uuid, COALESCE(:due::timestamptz, statement_timestamp() + :due_in::bigint * interval '1 microsecond'),
+                :priority::smallint, :topic::text, :key::text, :message_id::text,
+                :correlation_id::text, :tenant_id::text, :content_type::text, :headers::text, :payload::text,
+                :payload_bytes::bytea
+            WHERE pg_advisory_xact_lock(:lock_space, :bucket) IS NOT NULL
+            ON CONFLICT ({work_item_id}) DO NOTHING
+            """;
+
+    private static final String INSERT_MANY = """
+            INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
+                {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
+            SELECT m.id, COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
+                m.priority, m.topic, m.message_key, m.message_id,
+                m.correlation_id, m.tenant_id, m.content_type, m.headers, m.payload, m.payload_bytes
+            FROM (SELECT count(pg_advisory_xact_lock(:lock_space, b.bucket)) AS locks
+                  FROM (SELECT bucket FROM unnest(:buckets::int[]) AS bucket ORDER BY bucket) b) l,
+                unnest(:ids::uuid[], :dues::timestamptz[], :due_ins::bigint[], :priorities::smallint[],
+                    :topics::text[], :keys::text[], :message_ids::text[], :correlation_ids::text[],
+                    :tenant_ids::text[], :content_types::text[], :headers::text[], :payloads::text[],
+                    :payload_bytes::bytea[])
+                WITH ORDINALITY AS m(id, due, due_in, priority, topic, message_key, message_id, correlation_id,
+                    tenant_id, content_type, headers, payload, payload_bytes, position)
+            WHERE l.locks IS NOT NULL
+            ORDER BY m.position
+            ON CONFLICT ({work_item_id}) DO NOTHING
+            RETURNING {work_item_id}
+            """;
+
+    private final PostgresTable table;
+    private final boolean strict;
+    private final int maxPayload;
+    private final Emitter emitter;
+    private final Sql insert;
+    private final Sql insertLocked;
+    private final Sql insertMany;
+
+    PostgresEnqueue(PostgresTable table, Ordering ordering, int maxPayload, Emitter emitter) {
+        this.table = table;
+        this.strict = ordering == Ordering.STRICT;
+        this.maxPayload = maxPayload;
+        this.emitter = emitter;
+        this.insert = table.layout().resolve(INSERT);
+        this.insertLocked = table.layout().resolve(INSERT_LOCKED);
+        this.insertMany = table.layout().resolve(INSERT_MANY);
+    }
+
+    Enqueued one(Connection tx, Message message) {
+        Row row = row(message);
+        checkOpen(tx);
+        boolean locked = strict && message.key() != null;
+        try (Query query = (locked ? insertLocked : insert).on(tx)) {
+            if (locked) {
+                query.set("lock_space", table.lockSpace()).set("bucket", bucket(message.key()));
+            }
+            boolean stored = query.set("id", row.id)
+                            .set("due", timestamp(message.due()))
+                            .set("due_in", message.dueIn())
+                            .set("priority", (short) message.priority().code())
+                            .set("topic", message.topic())
+                            .set("key", message.key())
+                            .set("message_id", message.id())
+                            .set("correlation_id", message.correlationId())
+                            .set("tenant_id", message.tenantId())
+                            .set("content_type", message.contentType())
+                            .set("headers", row.headers)
+                            .set("payload", row.text())
+                            .set("payload_bytes", row.bytes())
+                            .update()
+                    == 1;
+            return stored ? stored(List.of(row)) : new Enqueued(List.of(), List.of(row.messageId()));
+        } catch (SQLException e) {
+            throw DatabaseErrors.of("enqueue into " + table.name() + " failed", e);
+        }
+    }
+
+    Enqueued all(Connection tx, List<Message> messages) {
+        List<Row> rows = messages.stream().map(this::row).toList();
+        checkOpen(tx);
+        if (rows.isEmpty()) {
+            return new Enqueued(List.of(), List.of());
+        }
+        if (rows.size() == 1) {
+            return one(tx, messages.get(0));
+        }
+        Set<String> stored = new HashSet<>();
+        try (Query query = insertMany.on(tx)) {
+            query.set("lock_space", table.lockSpace())
+                    .setArray("buckets", "int4", strict ? buckets(messages) : new Integer[0])
+                    .setArray("ids", "uuid", column(rows, Row::id))
+                    .setArray("dues", "timestamptz", column(rows, r -> text(r.message.due())))
+                    .setArray("due_ins", "int8", column(rows, Row::dueInMicros))
+                    .setArray(
+                            "priorities",
+                            "int2",
+                            column(rows, r -> r.message.priority().code()))
+                    .setArray("topics", "text", column(rows, r -> r.message.topic()))
+                    .setArray("keys", "text", column(rows, r -> r.message.key()))
+                    .setArray("message_ids", "text", column(rows, r -> r.message.id()))
+                    .setArray("correlation_ids", "text", column(rows, r -> r.message.correlationId()))
+                    .setArray("tenant_ids", "text", column(rows, r -> r.message.tenantId()))
+                    .setArray("content_types", "text", column(rows, r -> r.message.contentType()))
+                    .setArray("headers", "text", column(rows, Row::headers))
+                    .setArray("payloads", "text", column(rows, Row::text))
+                    .setArray(
+                            "payload_bytes",
+                            "bytea",
+                            rows.stream().map(Row::bytes).toArray(byte[][]::new));
+            try (ResultSet ids = query.rows()) {
+                while (ids.next()) {
+                    stored.add(ids.getString(1));
+                }
+            }
+        } catch (SQLException e) {
+            throw DatabaseErrors.of("enqueue into " + table.name() + " failed", e);
+        }
+        // The first of several equal ids in one call is the one that was stored.
+        List<Row> fresh = new ArrayList<>();
+        List<String> alreadyThere = new ArrayList<>();
+        for (Row row : rows) {
+            if (stored.remove(row.id.toString())) {
+                fresh.add(row);
+            } else {
+                alreadyThere.add(row.messageId());
+            }
+        }
+        return new Enqueued(stored(fresh).stored(), alreadyThere);
+    }
+
+    private Enqueued stored(List<Row> rows) {
+        if (!rows.isEmpty()) {
+            emitter.emit(() ->
+                    new OutboxEvent.Enqueued(rows.stream().map(Row::message).toList()));
+        }
+        return new Enqueued(rows.stream().map(Row::messageId).toList(), List.of());
+    }
+
+    /** What is stored of a message, checked before anything is sent. */
+    private record Row(UUID id, Message message, @Nullable String headers) {
+        @Nullable
+        String text() {
+            return message.isBinary() ? null : message.payload();
+        }
+
+        byte @Nullable [] bytes() {
+            return message.isBinary() ? message.payloadBytes() : null;
+        }
+
+        String messageId() {
+            String given = message.id();
+            return given == null ? id.toString() : given;
+        }
+
+        @Nullable
+        Long dueInMicros() {
+            return message.dueIn() == null ? null : message.dueIn().toNanos() / 1_000;
+        }
+    }
+
+    private Row row(Message message) {
+        Require.present("message", message);
+        if (!message.hasPayload()) {
+            throw new IllegalArgumentException("message to " + message.topic() + " has no payload; call payload(...),"
+                    + " with an empty text if there is nothing to say");
+        }
+        String headers = HeadersText.write(message.headers());
+        StorableText.check("topic", message.topic());
+        StorableText.check("key", message.key());
+        StorableText.check("id", message.id());
+        StorableText.check("correlationId", message.correlationId());
+        StorableText.check("tenantId", message.tenantId());
+        StorableText.check("contentType", message.contentType());
+        int size =
+                message.isBinary() ? message.payloadBytes().length : StorableText.check("payload", message.payload());
+        if (size > maxPayload) {
+            throw new IllegalArgumentException("payload of the message to " + message.topic() + " has " + size
+                    + " bytes, the limit is " + maxPayload + "; store it elsewhere and send a reference, or raise"
+                    + " maxPayload(...)");
+        }
+        return new Row(id(message), message, headers);
+    }
+
+    /** A caller's id that is a UUID is the row's own; any other text always gives the same UUID. */
+    private static UUID id(Message message) {
+        String given = message.id();
+        if (given == null) {
+            return UuidV7.next();
+        }
+        if (given.length() == 36 && given.charAt(8) == '-') {
+            try {
+                UUID uuid = UUID.fromString(given);
+                if (uuid.toString().equals(given)) {
+                    return uuid;
+                }
+            } catch (IllegalArgumentException notAUuid) {
+                return UuidV7.ofName(given);
+            }
+        }
+        return UuidV7.ofName(given);
+    }
+
+    private void checkOpen(Connection tx) {
+        Require.present("tx", tx);
+        try {
+            if (tx.isClosed()) {
+                throw new OutboxException("enqueue needs an open transaction, but the connection is closed");
+            }
+            if (tx.getAutoCommit()) {
+                throw new OutboxException("enqueue needs an open transaction, but the connection is in auto-commit"
+                        + " mode; call setAutoCommit(false) first");
+            }
+            if (tx.isReadOnly()) {
+                throw new OutboxException(
+                        "enqueue needs a transaction that may write, but the connection is read-only; call"
+                                + " setReadOnly(false) before the transaction starts");
+            }
+        } catch (SQLException e) {
+            throw DatabaseErrors.of("enqueue into " + table.name() + " failed", e);
+        }
+    }
+
+    private static Integer[] buckets(List<Message> messages) {
+        return messages.stream()
+                .map(Message::key)
+                .filter(Objects::nonNull)
+                .map(PostgresEnqueue::bucket)
+                .distinct()
+                .toArray(Integer[]::new);
+    }
+
+    /** Part of the locking protocol between nodes: never change it in a rolling upgrade. */
+    private static int bucket(@Nullable String key) {
+        int hash = Objects.hashCode(key);
+        return (hash ^ hash >>> 16) & BUCKETS - 1;
+    }
+
+    private static Object[] column(List<Row> rows, Function<Row, @Nullable Object> field) {
+        Object[] column = new Object[rows.size()];
+        for (int i = 0; i < column.length; i++) {
+            column[i] = field.apply(rows.get(i));
+        }
+        return column;
+    }
+
+    private static @Nullable OffsetDateTime timestamp(@Nullable Instant instant) {
+        return instant == null ? null : instant.atOffset(ZoneOffset.UTC);
+    }
+
+    private static @Nullable String text(@Nullable Instant instant) {
+        return instant == null ? null : instant.toString();
+    }
+}

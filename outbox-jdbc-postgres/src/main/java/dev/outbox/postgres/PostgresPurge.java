@@ -1,0 +1,60 @@
+package dev.outbox.postgres;
+
+import dev.outbox.jdbc.internal.Borrowed;
+import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.DatabaseErrors;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Sql;
+import java.sql.SQLException;
+import java.time.Duration;
+
+/** Removes old Done rows in small statements, one node at a time. */
+final class PostgresPurge {
+    private static final int BATCH = 1_000;
+
+    /** Beyond the buckets of keys, in the same lock space. */
+    private static final int LOCK = 1 << 20;
+
+    /**
+     * The advisory lock lasts as long as the statement: whoever does not get it deletes nothing. Rows that
+     * somebody holds are skipped, so purge waits for nobody and nobody long for purge.
+     */
+    private static final String PURGE = """
+            DELETE FROM {table}
+            WHERE {work_item_id} = ANY (ARRAY(
+                SELECT {work_item_id} FROM {table}
+                WHERE {status} = 2
+                  AND {processed_on} < statement_timestamp() - :older_than * interval '1 microsecond'
+                  AND (SELECT pg_try_advisory_xact_lock(:lock_space, :lock))
+                ORDER BY {processed_on}
+                LIMIT :batch
+                FOR UPDATE SKIP LOCKED))
+              AND {status} = 2
+            """;
+
+    private final PostgresTable table;
+    private final Connections connections;
+    private final Duration olderThan;
+    private final Sql purge;
+
+    PostgresPurge(PostgresTable table, Connections connections, Duration olderThan) {
+        this.table = table;
+        this.connections = connections;
+        this.olderThan = olderThan;
+        this.purge = table.layout().resolve(PURGE);
+    }
+
+    /** Removes one batch and answers its size; 0 if nothing is old enough or another node is at it. */
+    int batch() {
+        try (Borrowed borrowed = connections.autoCommitting();
+                Query query = purge.on(borrowed.connection())) {
+            return query.set("older_than", olderThan)
+                    .set("lock_space", table.lockSpace())
+                    .set("lock", LOCK)
+                    .set("batch", BATCH)
+                    .update();
+        } catch (SQLException e) {
+            throw DatabaseErrors.of("purge of " + table.name() + " failed", e);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+package dev.outbox.postgres;
+
+import dev.outbox.Ack;
+import dev.outbox.OutboxException;
+import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.Borrowed;
+import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.DatabaseErrors;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.TransactionalSource;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A PostgreSQL outbox table as a source. Each call is one statement on a borrowed connection in auto-commit
+ * mode; the claim query is in {@link PostgresClaim}, settle and renew are in {@link PostgresSettle}.
+ */
+final class PostgresSource implements TransactionalSource {
+    private static final String SERIALIZATION_FAILURE = "40001";
+
+    private static final int EXPIRED_BATCH = 1_000;
+
+    /**
+     * Leases that ran out: Ready again, or Dead with no attempt left. Every row passes through status 1, so
+     * this index has a dead entry for each; therefore it is run on a timer, a quarter of the lease apart or
+     * more, not with each claim. A row whose owner is renewing or settling it right now is locked, and
+     * skipped.
+     */
+    private static final String EXPIRE = """
+            UPDATE {table} SET
+                {status} = CASE WHEN {attempt_count} >= :max_attempts THEN 3 ELSE 0 END,
+                {owner_token} = NULL, {locked_until} = NULL,
+                {due_on} = CASE WHEN {message_key} IS NULL THEN statement_timestamp() ELSE {due_on} END,
+                {processed_on} = CASE WHEN {attempt_count} >= :max_attempts THEN statement_timestamp() END,
+                {last_error} = 'lease expired on attempt ' || {attempt_count} || ' at ' || {processed_by}
+            WHERE {work_item_id} = ANY (ARRAY(
+                SELECT {work_item_id} FROM {table}
+                WHERE {status} = 1 AND {locked_until} <= statement_timestamp()
+                  AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                ORDER BY {sequence} LIMIT :batch
+                FOR NO KEY UPDATE SKIP LOCKED))
+              AND {status} = 1 AND {locked_until} <= statement_timestamp()
+            RETURNING {status} AS status, %s
+            """.formatted(WorkItemRow.COLUMNS);
+
+    /**
+     * The next time that lies ahead. Rows already due do not count: either a claim takes them, or they are
+     * held back by their key, and then nothing here will change that. Of a key only the head counts, and only
+     * while nothing of it is leased. The nearest hundred of each kind are looked at; if none of these counts,
+     * the idle poll has to do.
+     */
+    private static final String NEXT_DUE = """
+            SELECT (EXTRACT(EPOCH FROM min(ahead.due_on) - statement_timestamp()) * 1000000)::bigint
+            FROM (
+                SELECT * FROM (
+                    SELECT {due_on} AS due_on, {topic} AS topic FROM {table}
+                    WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+                      AND {due_on} > statement_timestamp()
+                    ORDER BY {due_on} LIMIT 100) unkeyed
+                UNION ALL
+                SELECT keyed.due_on, keyed.topic FROM (
+                    SELECT {due_on} AS due_on, {topic} AS topic, {message_key} AS key, {sequence} AS sequence
+                    FROM {table}
+                    WHERE {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NOT NULL
+                      AND {due_on} > statement_timestamp()
+                    ORDER BY {due_on} LIMIT 100) keyed
+                WHERE keyed.sequence = (
+                    SELECT {sequence} FROM {table} WHERE {status} = 0 AND {message_key} = keyed.key
+                    ORDER BY {sequence} LIMIT 1)
+                  AND (SELECT true FROM {table}
+                       WHERE {message_key} = keyed.key AND {status} >= 1 AND {status} < 2 LIMIT 1) IS NULL
+            ) AS ahead
+            WHERE :topics::text[] IS NULL OR ahead.topic = ANY (:topics)
+            """;
+
+    private final PostgresTable table;
+    private final Connections connections;
+    private final LongSupplier ticker;
+    private final PostgresClaim claim;
+    private final PostgresSettle settle;
+    private final PostgresPurge purge;
+    private final Sql expire;
+    private final Sql nextDue;
+
+    private boolean expiredBefore;
+    private long expiredAt;
+    private long expireCost;
+
+    PostgresSource(PostgresTable table, Connections connections, Ack ack, Duration retention, LongSupplier ticker) {
+        this.table = table;
+        this.connections = connections;
+        this.ticker = ticker;
+        this.claim = new PostgresClaim(table, ticker);
+        this.settle = new PostgresSettle(table, ack);
+        this.purge = new PostgresPurge(table, connections, retention);
+        this.expire = table.layout().resolve(EXPIRE);
+        this.nextDue = table.layout().resolve(NEXT_DUE);
+    }
+
+    @Override
+    public Claim claim(ClaimRequest request) {
+        return run("claim from", connection -> {
+            List<WorkItem> dead = new ArrayList<>();
+            if (expireIsDue(request.lease())) {
+                expire(connection, request, dead);
+            }
+            PostgresClaim.Answer answer = claim.run(connection, request);
+            for (PostgresClaim.Unreadable row : answer.unreadable()) {
+                Lease lease = new Lease(row.item().id(), answer.ownerToken());
+                settle.settle(connection, List.of(Settlement.dead(lease, "row cannot be read: " + row.error())));
+                dead.add(row.item());
+            }
+            return new Claim(answer.ownerToken(), answer.at(), answer.items(), dead, answer.more());
+        });
+    }
+
+    @Override
+    public Set<Lease> settle(List<Settlement> settlements) {
+        return settlements.isEmpty()
+                ? Set.of()
+                : run("settle in", connection -> settle.settle(connection, settlements));
+    }
+
+    @Override
+    public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
+        try {
+            return settlements.isEmpty() ? Set.of() : settle.settle(tx, settlements);
+        } catch (SQLException e) {
+            throw DatabaseErrors.of("settle in " + table.name() + " failed", e);
+        }
+    }
+
+    @Override
+    public Set<Lease> renew(List<Lease> leases, Duration length) {
+        return leases.isEmpty() ? Set.of() : run("renew in", connection -> settle.renew(connection, leases, length));
+    }
+
+    @Override
+    public Optional<Duration> nextDue(Set<String> topics) {
+        return run("look for due items in", connection -> {
+            try (Query query = nextDue.on(connection).setArray("topics", "text", topics(topics));
+                    ResultSet row = query.rows()) {
+                row.next();
+                long micros = row.getLong(1);
+                return row.wasNull() ? Optional.empty() : Optional.of(Duration.ofNanos(micros * 1_000));
+            }
+        });
+    }
+
+    @Override
+    public int purge() {
+        return purge.batch();
+    }
+
+    @Override
+    public Transaction begin() {
+        try {
+            return connections.transactional();
+        } catch (SQLException e) {
+            throw DatabaseErrors.of("cannot open a transaction for " + table.name(), e);
+        }
+    }
+
+    /** A search that turns out slow is made rarer, so that it takes a twentieth of the time at most. */
+    private boolean expireIsDue(Duration lease) {
+        return !expiredBefore || ticker.getAsLong() - expiredAt >= Math.max(lease.toNanos() / 4, 20 * expireCost);
+    }
+
+    private void expire(Connection connection, ClaimRequest request, List<WorkItem> dead) throws SQLException {
+        long start = ticker.getAsLong();
+        int found = 0;
+        try (Query query = expire.on(connection)
+                        .set("max_attempts", request.maxAttempts())
+                        .set("batch", EXPIRED_BATCH)
+                        .setArray("topics", "text", topics(request.topics()));
+                ResultSet rows = query.rows()) {
+            while (rows.next()) {
+                found++;
+                if (rows.getInt("status") == 3) {
+                    dead.add(WorkItemRow.named(rows));
+                }
+            }
+        }
+        expiredBefore = found < EXPIRED_BATCH;
+        expiredAt = ticker.getAsLong();
+        expireCost = expiredAt - start;
+    }
+
+    static Object @Nullable [] topics(Set<String> topics) {
+        return topics.isEmpty() ? null : topics.toArray();
+    }
+
+    private interface Work<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
+    private <T> T run(String what, Work<T> work) {
+        try (Borrowed borrowed = connections.autoCommitting()) {
+            return work.on(borrowed.connection());
+        } catch (SQLException e) {
+            if (SERIALIZATION_FAILURE.equals(e.getSQLState())) {
+                connections.distrustDefaults();
+            }
+            throw failure(what, e);
+        }
+    }
+
+    private OutboxException failure(String what, SQLException e) {
+        return DatabaseErrors.of(what + " " + table.name() + " failed", e);
+    }
+}

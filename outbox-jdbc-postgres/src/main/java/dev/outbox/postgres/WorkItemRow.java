@@ -1,0 +1,65 @@
+package dev.outbox.postgres;
+
+import dev.outbox.Message;
+import dev.outbox.Priority;
+import dev.outbox.WorkItem;
+import dev.outbox.internal.HeadersText;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+
+/** A work item as a row of an answer. */
+final class WorkItemRow {
+    static final String ID = "id";
+
+    /** What a statement that answers work items selects or returns. */
+    static final String COLUMNS = """
+            {work_item_id} AS id, {sequence} AS sequence, {attempt_count} AS attempt_count,
+                    {created_on} AS created_on, {due_on} AS due_on, {priority} AS priority, {topic} AS topic,
+                    {message_key} AS message_key, {message_id} AS message_id, {correlation_id} AS correlation_id,
+                    {tenant_id} AS tenant_id, {content_type} AS content_type, {headers} AS headers,
+                    {payload} AS payload, {payload_bytes} AS payload_bytes""";
+
+    private WorkItemRow() {}
+
+    static WorkItem read(ResultSet row) throws SQLException {
+        Message message = Message.to(row.getString("topic"));
+        message = with(message, row.getString("message_key"), Message::key);
+        message = with(message, row.getString("message_id"), Message::id);
+        message = with(message, row.getString("correlation_id"), Message::correlationId);
+        message = with(message, row.getString("tenant_id"), Message::tenantId);
+        message = with(message, row.getString("content_type"), Message::contentType);
+        message = with(message, row.getString("headers"), (m, headers) -> m.headers(HeadersText.read(headers)));
+        message = with(message, Timestamps.readOptional(row, "due_on"), Message::due);
+        message = with(message, row.getString("payload"), Message::payload);
+        message = with(message, row.getBytes("payload_bytes"), Message::payload);
+        Priority priority = Priority.ofCode(row.getInt("priority"));
+        if (priority != Priority.NORMAL) {
+            message = message.priority(priority);
+        }
+        return item(row, message);
+    }
+
+    /** Enough of a row to name it, whatever else it holds. */
+    static WorkItem named(ResultSet row) throws SQLException {
+        String topic = row.getString("topic");
+        return item(
+                row,
+                Message.to(topic == null || topic.isBlank() || topic.length() > Message.MAX_NAME ? "unreadable" : topic)
+                        .payload(""));
+    }
+
+    private static WorkItem item(ResultSet row, Message message) throws SQLException {
+        return new WorkItem(
+                row.getString(ID),
+                row.getLong("sequence"),
+                row.getInt("attempt_count"),
+                Timestamps.read(row, "created_on"),
+                message);
+    }
+
+    private static <T> Message with(Message message, @Nullable T value, BiFunction<Message, T, Message> set) {
+        return value == null ? message : set.apply(message, value);
+    }
+}

@@ -1,0 +1,39 @@
+package dev.outbox.jdbc.internal;
+
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Which physical column of one table stands for each logical one, and so how a statement reads for it.
+ *
+ * <p>Statements are written once, with logical names in braces: {@code WHERE {status} = 0}. {@link
+ * #resolve} puts in the table and its columns, quoted for the database. Done once per table, not per call.
+ *
+ * @param table the quoted, qualified table
+ * @param columns logical name to quoted column
+ */
+public record Layout(String table, Map<String, String> columns) {
+    private static final Pattern LOGICAL = Pattern.compile("\\{([a-z_]+)}");
+
+    public Layout {
+        columns = Map.copyOf(columns);
+    }
+
+    /** The statement for this table. */
+    public Sql resolve(String statement) {
+        return Sql.parse(
+                LOGICAL.matcher(statement).replaceAll(name -> Matcher.quoteReplacement(physical(name.group(1)))));
+    }
+
+    private String physical(String logical) {
+        if (logical.equals("table")) {
+            return table;
+        }
+        String column = columns.get(logical);
+        if (column == null) {
+            throw new IllegalStateException("the layout of " + table + " has no column for " + logical);
+        }
+        return column;
+    }
+}

@@ -1,0 +1,73 @@
+package dev.outbox.jdbc.internal;
+
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** One execution of an {@link Sql}: parameters by name, then run. */
+public final class Query implements AutoCloseable {
+    private final PreparedStatement statement;
+    private final Map<String, int[]> positions;
+
+    Query(PreparedStatement statement, Map<String, int[]> positions) {
+        this.statement = statement;
+        this.positions = positions;
+    }
+
+    public Query set(String name, @Nullable Object value) throws SQLException {
+        for (int position : at(name)) {
+            statement.setObject(position, value);
+        }
+        return this;
+    }
+
+    /** An array of the database's element type; null elements are allowed. */
+    public Query setArray(String name, String type, Object @Nullable [] elements) throws SQLException {
+        java.sql.Array array =
+                elements == null ? null : statement.getConnection().createArrayOf(type, elements);
+        for (int position : at(name)) {
+            statement.setArray(position, array);
+        }
+        return this;
+    }
+
+    /** A length of time in microseconds, or null. */
+    public Query set(String name, @Nullable Duration length) throws SQLException {
+        return set(name, (Object) (length == null ? null : micros(length)));
+    }
+
+    /** Gives up, and has the database give up, after this long. */
+    public Query timeout(Duration limit) throws SQLException {
+        statement.setQueryTimeout((int) Math.max(1, limit.toSeconds()));
+        return this;
+    }
+
+    public ResultSet rows() throws SQLException {
+        return statement.executeQuery();
+    }
+
+    /** Runs it and answers how many rows it changed. */
+    public int update() throws SQLException {
+        return statement.executeUpdate();
+    }
+
+    @Override
+    public void close() throws SQLException {
+        statement.close();
+    }
+
+    private static long micros(Duration length) {
+        return Math.addExact(Math.multiplyExact(length.getSeconds(), 1_000_000L), length.getNano() / 1_000);
+    }
+
+    private int[] at(String name) {
+        int[] at = positions.get(name);
+        if (at == null) {
+            throw new IllegalArgumentException("the statement has no parameter :" + name);
+        }
+        return at;
+    }
+}

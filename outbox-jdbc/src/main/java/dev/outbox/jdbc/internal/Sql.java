@@ -1,0 +1,56 @@
+package dev.outbox.jdbc.internal;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A statement with named parameters ({@code :name}), translated once to JDBC's question marks. */
+public final class Sql {
+    /** A name after a single colon; casts (::) and comments stay as they are. */
+    private static final Pattern PARAMETER = Pattern.compile("--[^\n]*|::|:([a-z_]+)");
+
+    private final String text;
+    private final Map<String, int[]> positions;
+
+    private Sql(String text, Map<String, int[]> positions) {
+        this.text = text;
+        this.positions = positions;
+    }
+
+    static Sql parse(String statement) {
+        Map<String, List<Integer>> found = new HashMap<>();
+        StringBuilder text = new StringBuilder();
+        Matcher matcher = PARAMETER.matcher(statement);
+        int count = 0;
+        while (matcher.find()) {
+            String name = matcher.group(1);
+            if (name == null) {
+                matcher.appendReplacement(
+                        text, Matcher.quoteReplacement(matcher.group().startsWith("--") ? "" : "::"));
+            } else {
+                matcher.appendReplacement(text, "?");
+                found.computeIfAbsent(name, n -> new ArrayList<>()).add(++count);
+            }
+        }
+        matcher.appendTail(text);
+        Map<String, int[]> positions = new HashMap<>();
+        found.forEach((name, at) ->
+                positions.put(name, at.stream().mapToInt(Integer::intValue).toArray()));
+        return new Sql(text.toString(), positions);
+    }
+
+    /** The statement as the driver sees it. */
+    public String text() {
+        return text;
+    }
+
+    /** Prepares it on this connection; close it when done. */
+    public Query on(Connection connection) throws SQLException {
+        return new Query(connection.prepareStatement(text), positions);
+    }
+}

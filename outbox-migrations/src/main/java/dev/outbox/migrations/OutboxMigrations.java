@@ -1,0 +1,139 @@
+package dev.outbox.migrations;
+
+import dev.outbox.OutboxException;
+import dev.outbox.internal.Require;
+import dev.outbox.jdbc.internal.DatabaseErrors;
+import dev.outbox.jdbc.internal.TableName;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import javax.sql.DataSource;
+
+/**
+ * Creates the canonical outbox table.
+ *
+ * <p>Three ways to the same plain SQL: {@link #install} or {@link #installIfMissing} run it, {@link #render}
+ * prints it for a DBA, and Flyway users add the location {@value #POSTGRES_LOCATION} with the placeholder
+ * {@code outbox_table}.
+ */
+public final class OutboxMigrations {
+    /** The Flyway location of the PostgreSQL scripts; their one placeholder is {@code outbox_table}. */
+    public static final String POSTGRES_LOCATION = "classpath:dev/outbox/migrations/postgres/install";
+
+    /** The table's name where none is given. */
+    public static final String DEFAULT_TABLE = "outbox";
+
+    private static final String POSTGRES_SCRIPT = "postgres/install/V1__outbox.sql";
+
+    /** Indexes are named after the table, with the longest suffix "_one_payload". */
+    private static final int MAX_TABLE = 63 - "_one_payload".length();
+
+    private static final String EXISTS = "SELECT to_regclass(?) IS NOT NULL";
+
+    /** Nodes that start together install one after the other. */
+    private static final String SERIALIZE = "SELECT pg_advisory_xact_lock(1870034018, 1768846196)";
+
+    private OutboxMigrations() {}
+
+    /** Creates the table {@value #DEFAULT_TABLE}; fails if it exists. */
+    public static void install(DataSource dataSource) {
+        install(dataSource, DEFAULT_TABLE);
+    }
+
+    /**
+     * Creates this table, all of it or nothing.
+     *
+     * @param table {@code name} or {@code schema.name}; the schema must exist
+     * @throws OutboxException if it exists already, or the database refused
+     */
+    public static void install(DataSource dataSource, String table) {
+        if (!installIfMissing(dataSource, table)) {
+            throw new OutboxException(
+                    "table \"" + table + "\" exists already; use installIfMissing(...) to leave it as it is");
+        }
+    }
+
+    /** Creates the table {@value #DEFAULT_TABLE} unless it exists; safe when several nodes start together. */
+    public static boolean installIfMissing(DataSource dataSource) {
+        return installIfMissing(dataSource, DEFAULT_TABLE);
+    }
+
+    /**
+     * Creates this table unless it exists; safe when several nodes start together.
+     *
+     * @return whether it was created now
+     */
+    public static boolean installIfMissing(DataSource dataSource, String table) {
+        TableName name = name(table);
+        try (Connection connection = dataSource.getConnection()) {
+            boolean autoCommit = connection.getAutoCommit();
+            connection.setAutoCommit(false);
+            try {
+                boolean missing = !exists(connection, name);
+                if (missing) {
+                    run(connection, render(name));
+                }
+                connection.commit();
+                return missing;
+            } catch (SQLException | RuntimeException e) {
+                connection.rollback();
+                throw e;
+            } finally {
+                connection.setAutoCommit(autoCommit);
+            }
+        } catch (SQLException e) {
+            throw DatabaseErrors.of("cannot install table \"" + name + "\"", e);
+        }
+    }
+
+    /** The plain SQL that {@link #install(DataSource, String)} runs, for people to read and run themselves. */
+    public static String render(String table) {
+        return render(name(table));
+    }
+
+    private static String render(TableName name) {
+        String script = script().replace("${outbox_table}", name.name());
+        return name.schema() == null ? script : "SET LOCAL search_path TO \"" + name.schema() + "\";\n\n" + script;
+    }
+
+    private static TableName name(String table) {
+        TableName name = TableName.parse(Require.present("table", table));
+        if (name.name().length() > MAX_TABLE) {
+            throw new IllegalArgumentException("table must have at most " + MAX_TABLE
+                    + " characters, so that its indexes can be named after it, was \"" + name.name() + "\"");
+        }
+        return name;
+    }
+
+    private static boolean exists(Connection connection, TableName name) throws SQLException {
+        run(connection, SERIALIZE);
+        String quoted = "\"" + name.name() + "\"";
+        try (PreparedStatement exists = connection.prepareStatement(EXISTS)) {
+            exists.setString(1, name.schema() == null ? quoted : "\"" + name.schema() + "\"." + quoted);
+            try (ResultSet row = exists.executeQuery()) {
+                row.next();
+                return row.getBoolean(1);
+            }
+        }
+    }
+
+    private static void run(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    private static String script() {
+        try (InputStream script = OutboxMigrations.class.getResourceAsStream(POSTGRES_SCRIPT)) {
+            return new String(Require.present(POSTGRES_SCRIPT, script).readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
