@@ -1,0 +1,54 @@
+package dev.outbox.testkit;
+
+import dev.outbox.WorkItem;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.Lease;
+import java.util.List;
+
+/**
+ * What one source leased in several claims, one after the other.
+ *
+ * @param all the claims in their order; those that found nothing included
+ */
+public record Claims(List<Claim> all) {
+    public Claims {
+        all = List.copyOf(all);
+    }
+
+    /** The leased items, in the order they came. */
+    public List<WorkItem> items() {
+        return all.stream().flatMap(claim -> claim.items().stream()).toList();
+    }
+
+    /** The ids of the leased items, in the order they came. */
+    public List<String> ids() {
+        return items().stream().map(WorkItem::id).toList();
+    }
+
+    /** The ids of the items that were found to be Dead. */
+    public List<String> dead() {
+        return all.stream()
+                .flatMap(claim -> claim.dead().stream())
+                .map(WorkItem::id)
+                .toList();
+    }
+
+    /** The lease of every item, in the order the items came. */
+    public List<Lease> leases() {
+        return all.stream()
+                .flatMap(claim -> claim.items().stream().map(claim::lease))
+                .toList();
+    }
+
+    /**
+     * The lease under which this item came last.
+     *
+     * @throws AssertionError if it did not come
+     */
+    public Lease lease(String itemId) {
+        return leases().stream()
+                .filter(lease -> lease.itemId().equals(itemId))
+                .reduce((earlier, later) -> later)
+                .orElseThrow(() -> new AssertionError("item " + itemId + " was not claimed; claimed were " + ids()));
+    }
+}

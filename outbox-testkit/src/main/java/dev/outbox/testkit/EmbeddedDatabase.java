@@ -1,0 +1,130 @@
+package dev.outbox.testkit;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/**
+ * A fresh, empty PostgreSQL database for one test or test class, on a server that all tests of a JVM share.
+ *
+ * <p>The server starts with the first database and ends with the JVM. It forgives no crash (fsync is off)
+ * and takes 200 connections. {@code -Doutbox.test.postgres.url=jdbc:postgresql://host/postgres?user=…}
+ * makes the databases on that server instead; its user must be allowed to create them. Thread-safe.
+ */
+public final class EmbeddedDatabase implements AutoCloseable {
+    /** The system property that names another server. */
+    public static final String URL_PROPERTY = "outbox.test.postgres.url";
+
+    private final PGSimpleDataSource dataSource;
+    private final List<HikariDataSource> pools = new CopyOnWriteArrayList<>();
+
+    private EmbeddedDatabase(PGSimpleDataSource dataSource) {
+        this.dataSource = dataSource;
+    }
+
+    /** Creates a database of a name that was never used. */
+    public static EmbeddedDatabase create() {
+        String name = "outbox_" + UUID.randomUUID().toString().replace("-", "");
+        execute("CREATE DATABASE " + name);
+        PGSimpleDataSource dataSource = Server.dataSource();
+        dataSource.setDatabaseName(name);
+        return new EmbeddedDatabase(dataSource);
+    }
+
+    /** Opens a new connection at each call; nothing is pooled. */
+    public DataSource dataSource() {
+        return dataSource;
+    }
+
+    /** A new pool of up to so many connections; closed together with the database, if not before. */
+    public HikariDataSource pool(int size) {
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(dataSource);
+        config.setMaximumPoolSize(size);
+        config.setMinimumIdle(0);
+        HikariDataSource pool = new HikariDataSource(config);
+        pools.add(pool);
+        return pool;
+    }
+
+    /** An address that says everything needed to connect, user and password included, for another process. */
+    public String jdbcUrl() {
+        StringBuilder url = new StringBuilder(dataSource.getUrl());
+        append(url, "user", dataSource.getUser());
+        append(url, "password", dataSource.getPassword());
+        return url.toString();
+    }
+
+    private static void append(StringBuilder url, String name, @Nullable String value) {
+        if (value != null) {
+            url.append(url.indexOf("?") < 0 ? '?' : '&')
+                    .append(name)
+                    .append('=')
+                    .append(URLEncoder.encode(value, StandardCharsets.UTF_8));
+        }
+    }
+
+    /** Who owns the database. */
+    public @Nullable String user() {
+        return dataSource.getUser();
+    }
+
+    /** Closes the pools and drops the database, whoever is still connected to it. */
+    @Override
+    public void close() {
+        pools.forEach(HikariDataSource::close);
+        execute("DROP DATABASE IF EXISTS " + dataSource.getDatabaseName() + " WITH (FORCE)");
+    }
+
+    private static void execute(String sql) {
+        try (Connection connection = Server.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(sql + " failed: " + e.getMessage(), e);
+        }
+    }
+
+    /** The server of this JVM: the class is loaded, and the server started, when it is first needed. */
+    private static final class Server {
+        private static final String URL = start();
+
+        static PGSimpleDataSource dataSource() {
+            PGSimpleDataSource dataSource = new PGSimpleDataSource();
+            dataSource.setUrl(URL);
+            return dataSource;
+        }
+
+        private static String start() {
+            String given = System.getProperty(URL_PROPERTY, "");
+            if (!given.isBlank()) {
+                return given;
+            }
+            try {
+                // It stops itself by a shutdown hook of its own.
+                return EmbeddedPostgres.builder()
+                        .setServerConfig("fsync", "off")
+                        .setServerConfig("full_page_writes", "off")
+                        .setServerConfig("max_connections", "200")
+                        .setServerConfig("log_statement", "none")
+                        .start()
+                        .getJdbcUrl("postgres", "postgres");
+            } catch (IOException e) {
+                throw new UncheckedIOException("the embedded PostgreSQL server did not start", e);
+            }
+        }
+    }
+}

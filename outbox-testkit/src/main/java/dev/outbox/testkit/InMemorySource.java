@@ -1,0 +1,238 @@
+package dev.outbox.testkit;
+
+import dev.outbox.Status;
+import dev.outbox.WorkItem;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Source;
+import dev.outbox.testkit.InMemoryStore.Row;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One poller's view of an {@link InMemoryStore}: the rules of a source, written to be read. Every method is
+ * one atomic step, because it holds the monitor of the store.
+ */
+final class InMemorySource implements Source {
+    private final InMemoryStore store;
+
+    /** The last key that had its turn; the next claim begins with the key after it. */
+    private String cursor = "";
+
+    InMemorySource(InMemoryStore store) {
+        this.store = store;
+    }
+
+    @Override
+    public Claim claim(ClaimRequest request) {
+        synchronized (store) {
+            Instant now = store.clock.instant();
+            List<WorkItem> dead = endExpiredLeases(request, now);
+            List<Row> chosen = choose(request, now);
+            String token = UUID.randomUUID().toString();
+            chosen.forEach(row -> row.leaseTo(token, now.plus(request.lease())));
+            List<WorkItem> items = chosen.stream()
+                    .sorted(Comparator.comparingLong(row -> row.sequence))
+                    .map(Row::item)
+                    .toList();
+            return new Claim(token, now, items, dead, items.size() == request.count());
+        }
+    }
+
+    private List<WorkItem> endExpiredLeases(ClaimRequest request, Instant now) {
+        List<WorkItem> dead = new ArrayList<>();
+        for (Row row : store.rows()) {
+            if (row.status != Status.PROCESSING || row.isLeased(now) || !matches(row, request.topics())) {
+                continue;
+            }
+            if (row.attempts < request.maxAttempts()) {
+                row.endLease(Status.READY);
+            } else {
+                row.endLease(Status.DEAD);
+                row.lastError = "the lease of attempt " + row.attempts + " ran out; the worker died or stalled";
+                dead.add(row.item());
+            }
+        }
+        return dead;
+    }
+
+    /** Unkeyed items and keys take turns, and so do the keys among each other, one item at a time. */
+    private List<Row> choose(ClaimRequest request, Instant now) {
+        List<Row> unkeyed = new ArrayList<>();
+        for (Row row : store.rows()) {
+            if (row.key() == null && row.isEligible(now) && matches(row, request.topics())) {
+                unkeyed.add(row);
+            }
+        }
+        Iterator<Row> free = unkeyed.iterator();
+        Iterator<Row> ordered = inTurns(claimableRuns(request.topics(), now)).iterator();
+        Set<String> served = new HashSet<>();
+        List<Row> chosen = new ArrayList<>();
+        while (chosen.size() < request.count() && (free.hasNext() || ordered.hasNext())) {
+            if (free.hasNext()) {
+                chosen.add(free.next());
+            }
+            if (chosen.size() < request.count() && ordered.hasNext()) {
+                Row row = ordered.next();
+                chosen.add(row);
+                String key = row.key();
+                if (key != null && served.add(key)) {
+                    cursor = key;
+                }
+            }
+        }
+        return chosen;
+    }
+
+    /** Per claimable key the items that may be leased from its head on; the keys from the cursor on. */
+    private List<List<Row>> claimableRuns(Set<String> topics, Instant now) {
+        TreeMap<String, List<Row>> runs = new TreeMap<>();
+        unfinishedByKey().forEach((key, rows) -> {
+            if (rows.stream().noneMatch(row -> row.isLeased(now))) {
+                List<Row> run = rows.stream()
+                        .takeWhile(row -> row.isEligible(now) && matches(row, topics))
+                        .toList();
+                runs.put(key, run);
+            }
+        });
+        List<List<Row>> fromCursor = new ArrayList<>(runs.tailMap(cursor, false).values());
+        fromCursor.addAll(runs.headMap(cursor, true).values());
+        return fromCursor;
+    }
+
+    private Map<String, List<Row>> unfinishedByKey() {
+        Map<String, List<Row>> byKey = new LinkedHashMap<>();
+        for (Row row : store.rows()) {
+            String key = row.key();
+            if (key != null && !row.isFinished()) {
+                byKey.computeIfAbsent(key, k -> new ArrayList<>()).add(row);
+            }
+        }
+        return byKey;
+    }
+
+    /** The first of each run, then the second of each, and so on. */
+    private static List<Row> inTurns(List<List<Row>> runs) {
+        List<Row> turns = new ArrayList<>();
+        int longest = runs.stream().mapToInt(List::size).max().orElse(0);
+        for (int turn = 0; turn < longest; turn++) {
+            for (List<Row> run : runs) {
+                if (turn < run.size()) {
+                    turns.add(run.get(turn));
+                }
+            }
+        }
+        return turns;
+    }
+
+    @Override
+    public Set<Lease> settle(List<Settlement> settlements) {
+        synchronized (store) {
+            Instant now = store.clock.instant();
+            Set<Lease> fenced = new HashSet<>();
+            Map<Row, String> backToReady = new HashMap<>();
+            for (Settlement settlement : settlements) {
+                Lease lease = settlement.lease();
+                Row row = heldRow(lease);
+                if (row == null) {
+                    fenced.add(lease);
+                    continue;
+                }
+                end(row, settlement, now);
+                if (row.status == Status.READY && row.key() != null) {
+                    backToReady.put(row, lease.ownerToken());
+                }
+            }
+            backToReady.forEach(this::giveBackLaterItemsOfTheRun);
+            return fenced;
+        }
+    }
+
+    private static void end(Row row, Settlement settlement, Instant now) {
+        switch (settlement.kind()) {
+            case DONE -> row.endLease(Status.DONE);
+            case DEAD -> row.endLease(Status.DEAD);
+            case RETRY -> row.ready(now.plus(settlement.delay()));
+            case RELEASE -> row.endLease(Status.READY);
+        }
+        if (settlement.error() != null) {
+            row.lastError = settlement.error();
+        }
+        if (settlement.attemptGivenBack()) {
+            row.attempts--;
+        }
+    }
+
+    private void giveBackLaterItemsOfTheRun(Row first, String token) {
+        for (Row row : store.rows()) {
+            if (row.sequence > first.sequence && row.isHeldUnder(token) && Objects.equals(row.key(), first.key())) {
+                row.endLease(Status.READY);
+                row.attempts--;
+            }
+        }
+    }
+
+    @Override
+    public Set<Lease> renew(List<Lease> leases, Duration length) {
+        synchronized (store) {
+            Instant until = store.clock.instant().plus(length);
+            Set<Lease> lost = new HashSet<>();
+            for (Lease lease : leases) {
+                Row row = heldRow(lease);
+                if (row == null) {
+                    lost.add(lease);
+                } else {
+                    row.lockedUntil = until;
+                }
+            }
+            return lost;
+        }
+    }
+
+    private @Nullable Row heldRow(Lease lease) {
+        Row row = store.row(lease.itemId());
+        return row != null && row.isHeldUnder(lease.ownerToken()) ? row : null;
+    }
+
+    @Override
+    public Optional<Duration> nextDue(Set<String> topics) {
+        synchronized (store) {
+            Instant now = store.clock.instant();
+            List<Row> waiting = new ArrayList<>();
+            for (Row row : store.rows()) {
+                if (row.key() == null) {
+                    waiting.add(row);
+                }
+            }
+            for (List<Row> rows : unfinishedByKey().values()) {
+                if (rows.stream().noneMatch(row -> row.isLeased(now))) {
+                    waiting.add(rows.get(0));
+                }
+            }
+            return waiting.stream()
+                    .filter(row -> row.status == Status.READY && row.due.isAfter(now) && matches(row, topics))
+                    .map(row -> Duration.between(now, row.due))
+                    .min(Comparator.naturalOrder());
+        }
+    }
+
+    private static boolean matches(Row row, Set<String> topics) {
+        return topics.isEmpty() || topics.contains(row.message.topic());
+    }
+}

@@ -1,0 +1,191 @@
+package dev.outbox.testkit;
+
+import dev.outbox.Message;
+import dev.outbox.Status;
+import dev.outbox.WorkItem;
+import dev.outbox.internal.Require;
+import dev.outbox.internal.UuidV7;
+import dev.outbox.spi.Source;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store of work items in memory, for tests without a database. Several sources, each like that of another
+ * poller, can work on one store. Done items stay. It is simple before it is fast: every claim looks at every
+ * row. Thread-safe.
+ *
+ * <pre>{@code
+ * ManualClock clock = new ManualClock();
+ * InMemoryStore store = new InMemoryStore(clock);
+ * store.add(Message.to("orders.placed").payload("{}"));
+ * Source source = store.source();
+ * }</pre>
+ */
+public final class InMemoryStore {
+    final Clock clock;
+
+    /** By id, in the order of their sequence. Guarded by this store. */
+    private final Map<String, Row> rows = new LinkedHashMap<>();
+
+    /** @param clock what decides when an item is due and when a lease has run out */
+    public InMemoryStore(Clock clock) {
+        this.clock = Require.present("clock", clock);
+    }
+
+    /**
+     * Stores messages in this order.
+     *
+     * @return the ids of their work items
+     * @throws IllegalArgumentException if one has no payload; nothing was stored
+     */
+    public List<String> add(Message... messages) {
+        return add(List.of(messages));
+    }
+
+    /** The same for a list. */
+    public synchronized List<String> add(List<Message> messages) {
+        for (Message message : messages) {
+            if (!message.hasPayload()) {
+                throw new IllegalArgumentException(message + " has no payload; set one, it may be empty");
+            }
+        }
+        List<String> ids = new ArrayList<>();
+        for (Message message : messages) {
+            Row row = new Row(UuidV7.next().toString(), rows.size() + 1L, message, clock.instant());
+            rows.put(row.id, row);
+            ids.add(row.id);
+        }
+        return ids;
+    }
+
+    /** How every item stands at this moment, in the order of their sequence. */
+    public synchronized List<ItemState> items() {
+        return rows.values().stream().map(Row::state).toList();
+    }
+
+    /** How one item stands at this moment. */
+    public synchronized Optional<ItemState> find(String itemId) {
+        return Optional.ofNullable(rows.get(itemId)).map(Row::state);
+    }
+
+    /**
+     * Makes a Dead item Ready, due now, its attempts forgotten.
+     *
+     * @return whether it was Dead
+     */
+    public synchronized boolean requeue(String itemId) {
+        Row row = rows.get(itemId);
+        if (row == null || row.status != Status.DEAD) {
+            return false;
+        }
+        row.ready(clock.instant());
+        row.attempts = 0;
+        return true;
+    }
+
+    /** A new source over this store, for one poller. */
+    public Source source() {
+        return new InMemorySource(this);
+    }
+
+    /** The live rows in the order of their sequence; the caller holds this store's monitor. */
+    Iterable<Row> rows() {
+        return rows.values();
+    }
+
+    /** The live row, or null; the caller holds this store's monitor. */
+    @Nullable
+    Row row(String itemId) {
+        return rows.get(itemId);
+    }
+
+    /** One work item with its lease. Guarded by its store. */
+    static final class Row {
+        final String id;
+        final long sequence;
+        final Message message;
+        final Instant createdOn;
+        Status status = Status.READY;
+        int attempts;
+        Instant due;
+
+        @Nullable
+        String ownerToken;
+
+        Instant lockedUntil = Instant.MIN;
+
+        @Nullable
+        String lastError;
+
+        Row(String id, long sequence, Message message, Instant now) {
+            this.id = id;
+            this.sequence = sequence;
+            this.message = message;
+            this.createdOn = now;
+            this.due = dueOf(message, now);
+        }
+
+        private static Instant dueOf(Message message, Instant now) {
+            Instant due = message.due();
+            Duration dueIn = message.dueIn();
+            if (due != null) {
+                return due;
+            }
+            return dueIn == null ? now : now.plus(dueIn);
+        }
+
+        @Nullable
+        String key() {
+            return message.key();
+        }
+
+        boolean isFinished() {
+            return status == Status.DONE || status == Status.DEAD;
+        }
+
+        boolean isEligible(Instant now) {
+            return status == Status.READY && !due.isAfter(now);
+        }
+
+        boolean isLeased(Instant now) {
+            return status == Status.PROCESSING && lockedUntil.isAfter(now);
+        }
+
+        boolean isHeldUnder(String token) {
+            return status == Status.PROCESSING && token.equals(ownerToken);
+        }
+
+        void leaseTo(String token, Instant until) {
+            status = Status.PROCESSING;
+            ownerToken = token;
+            lockedUntil = until;
+            attempts++;
+        }
+
+        void ready(Instant due) {
+            endLease(Status.READY);
+            this.due = due;
+        }
+
+        void endLease(Status next) {
+            status = next;
+            ownerToken = null;
+            lockedUntil = Instant.MIN;
+        }
+
+        WorkItem item() {
+            return new WorkItem(id, sequence, attempts, createdOn, message);
+        }
+
+        ItemState state() {
+            return new ItemState(id, status, attempts, lastError);
+        }
+    }
+}

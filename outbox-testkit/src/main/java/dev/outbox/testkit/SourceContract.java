@@ -1,0 +1,39 @@
+package dev.outbox.testkit;
+
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * The specification of {@link dev.outbox.spi.Source} as a test class: a source that passes can be given to
+ * a poller. Extend it and open a fixture over the store:
+ *
+ * <pre>{@code
+ * class MySourceTest extends SourceContract {
+ *   @Override
+ *   protected SourceFixture openFixture() {
+ *     return new MySourceFixture();
+ *   }
+ * }
+ * }</pre>
+ *
+ * <p>The tests never sleep: time passes by {@link SourceFixture#advance}. They use leases and delays of
+ * minutes, so that what the wall clock adds in between does not matter. Tests of one's own in the subclass
+ * may take a {@link SourceScenario} as a parameter too; each test has a fixture of its own.
+ *
+ * <p>What is random is seeded: {@code -Doutbox.test.seed=…} repeats a run, {@code -Doutbox.full=true}
+ * draws a new seed at every run. A failure names its seed.
+ */
+@ExtendWith(SourceScenarioResolver.class)
+public abstract class SourceContract
+        implements ClaimContract,
+                SettleContract,
+                LeaseContract,
+                DueContract,
+                TopicContract,
+                KeyOrderContract,
+                KeyRunContract,
+                KeyTurnsContract,
+                ConcurrencyContract,
+                RandomOperationsContract {
+    /** A fixture over an empty store; opened before each test, closed after it. */
+    protected abstract SourceFixture openFixture() throws Exception;
+}

@@ -1,0 +1,44 @@
+package dev.outbox.testkit;
+
+import dev.outbox.Message;
+import dev.outbox.spi.Source;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One empty store under test, as {@link SourceContract} sees it: what producers, operators and the passing
+ * of time do to it. The sources do the rest. Methods may throw anything; the test then fails.
+ */
+public interface SourceFixture extends AutoCloseable {
+    /** A new source over the store, like that of another poller: with marks and timers of its own. */
+    Source newSource() throws Exception;
+
+    /**
+     * Stores these messages in their order, so that every source can see them.
+     *
+     * @return the ids of their work items, in the same order
+     */
+    List<String> enqueue(List<Message> messages) throws Exception;
+
+    /** Looks at one item without changing it; empty if there is no such item, or no more. */
+    Optional<ItemState> find(String itemId) throws Exception;
+
+    /**
+     * Lets time pass: leases run out, items come due, and the timers of the sources go on. It does so at
+     * once; nobody sleeps.
+     */
+    void advance(Duration step) throws Exception;
+
+    /** What an operator does to a Dead item: Ready, due now, its attempts forgotten. */
+    void requeue(String itemId) throws Exception;
+
+    /** Whether a Done item stays in the store; false if it leaves. Default: true. */
+    default boolean keepsDone() {
+        return true;
+    }
+
+    /** Closes what the fixture opened, its sources included. Called once, after the test. */
+    @Override
+    void close();
+}

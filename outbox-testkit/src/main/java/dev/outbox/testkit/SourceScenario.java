@@ -1,0 +1,202 @@
+package dev.outbox.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Message;
+import dev.outbox.Status;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Source;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+
+/** What the tests of {@link SourceContract} say to the store under test. Made anew for each test. */
+public final class SourceScenario {
+    /** How long the claims of a scenario lease; long against what a test takes. */
+    public static final Duration LEASE = Duration.ofMinutes(10);
+
+    /** Long enough for every lease of {@link #LEASE} to have run out. */
+    public static final Duration PAST_LEASE = LEASE.plusSeconds(1);
+
+    /** The attempts a claim allows. */
+    public static final int MAX_ATTEMPTS = 3;
+
+    /** The topic of messages whose topic does not matter. */
+    public static final String TOPIC = "orders.placed";
+
+    /** Rows that came back behind a source's mark are looked for again within this time. */
+    private static final Duration SWEEP = Duration.ofSeconds(2);
+
+    /** A source may answer "nothing, but there may be more" while it goes through its keys, not for ever. */
+    private static final int MAX_FRUITLESS_CLAIMS = 1_000;
+
+    private final SourceFixture fixture;
+
+    SourceScenario(SourceFixture fixture) {
+        this.fixture = fixture;
+    }
+
+    /** A message without a key. */
+    public static Message message() {
+        return Message.to(TOPIC).payload("{}");
+    }
+
+    /** A message of this key. */
+    public static Message keyed(String key) {
+        return message().key(key);
+    }
+
+    /** This message so many times. */
+    public static List<Message> times(int count, Message message) {
+        return IntStream.range(0, count).mapToObj(i -> message).toList();
+    }
+
+    /** A claim of up to so many items, of any topic. */
+    public static ClaimRequest atMost(int count) {
+        return new ClaimRequest(count, LEASE, MAX_ATTEMPTS, Set.of(), "contract");
+    }
+
+    /** A claim of up to so many items of these topics. */
+    public static ClaimRequest atMost(int count, String... topics) {
+        return new ClaimRequest(count, LEASE, MAX_ATTEMPTS, Set.of(topics), "contract");
+    }
+
+    /** Another node's source. */
+    public Source newSource() {
+        return unchecked(fixture::newSource);
+    }
+
+    /** Stores one message; the id of its work item. */
+    public String enqueue(Message message) {
+        return enqueueAll(List.of(message)).get(0);
+    }
+
+    /** Stores these in their order; the ids of their work items. */
+    public List<String> enqueueAll(Message... messages) {
+        return enqueueAll(List.of(messages));
+    }
+
+    /** Stores these in their order; the ids of their work items. */
+    public List<String> enqueueAll(List<Message> messages) {
+        List<String> ids = unchecked(() -> fixture.enqueue(messages));
+        assertThat(ids).as("the fixture's answer to enqueue").hasSameSizeAs(messages);
+        return ids;
+    }
+
+    /** Lets time pass. */
+    public void advance(Duration step) {
+        unchecked(() -> {
+            fixture.advance(step);
+            return step;
+        });
+    }
+
+    /** Lets so much time pass that every source looks again at what it went past. */
+    public void aMomentLater() {
+        advance(SWEEP);
+    }
+
+    /** Puts a Dead item back, as an operator would. */
+    public void requeue(String itemId) {
+        unchecked(() -> {
+            fixture.requeue(itemId);
+            return itemId;
+        });
+    }
+
+    /** The item as the store has it; empty if it has none. */
+    public Optional<ItemState> find(String itemId) {
+        return unchecked(() -> fixture.find(itemId));
+    }
+
+    /**
+     * The item as the store has it.
+     *
+     * @throws AssertionError if it has none
+     */
+    public ItemState state(String itemId) {
+        return find(itemId).orElseThrow(() -> new AssertionError("item " + itemId + " is gone from the store"));
+    }
+
+    /** Asserts where these items stand. */
+    public void assertStatus(Status status, Iterable<String> itemIds) {
+        assertThat(itemIds).allSatisfy(id -> assertThat(state(id).status()).isEqualTo(status));
+    }
+
+    /** Asserts that these items are Done, or gone where the store deletes what is done. */
+    public void assertDone(Iterable<String> itemIds) {
+        if (fixture.keepsDone()) {
+            assertStatus(Status.DONE, itemIds);
+        } else {
+            assertThat(itemIds).allSatisfy(id -> assertThat(find(id)).isEmpty());
+        }
+    }
+
+    /** The first claim that leases something; an empty one if there is nothing to lease. */
+    public Claim claimSome(Source source, ClaimRequest request) {
+        List<Claim> claims = claim(source, request, true);
+        return claims.get(claims.size() - 1);
+    }
+
+    /** Everything that can be leased now: claims until the source says that there is no more. */
+    public Claims claimAll(Source source) {
+        return claimAll(source, atMost(100));
+    }
+
+    /** Everything that can be leased now: claims until the source says that there is no more. */
+    public Claims claimAll(Source source, ClaimRequest request) {
+        return new Claims(claim(source, request, false));
+    }
+
+    private static List<Claim> claim(Source source, ClaimRequest request, boolean some) {
+        List<Claim> claims = new ArrayList<>();
+        int fruitless = 0;
+        Claim claim;
+        do {
+            claim = source.claim(request);
+            claims.add(claim);
+            fruitless = claim.items().isEmpty() ? fruitless + 1 : 0;
+            assertThat(fruitless)
+                    .as("claims in a row that leased nothing and said that there may be more")
+                    .isLessThan(MAX_FRUITLESS_CLAIMS);
+        } while (claim.more() && !(some && fruitless == 0));
+        return claims;
+    }
+
+    /** Settles and asserts that nothing was fenced. */
+    public void settle(Source source, Settlement... settlements) {
+        settle(source, List.of(settlements));
+    }
+
+    /** Settles and asserts that nothing was fenced. */
+    public void settle(Source source, List<Settlement> settlements) {
+        assertThat(source.settle(settlements)).as("fenced").isEmpty();
+    }
+
+    /** Settles these as done and asserts that nothing was fenced. */
+    public void settleDone(Source source, List<Lease> leases) {
+        settle(source, leases.stream().map(Settlement::done).toList());
+    }
+
+    /** Settles all items of a claim as done and asserts that nothing was fenced. */
+    public void settleDone(Source source, Claim claim) {
+        settleDone(source, claim.items().stream().map(claim::lease).toList());
+    }
+
+    private static <T> T unchecked(Callable<T> call) {
+        try {
+            return call.call();
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException("the fixture failed: " + e, e);
+        }
+    }
+}
