@@ -1,0 +1,96 @@
+package dev.outbox.quickstart;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Destination;
+import dev.outbox.Outbox;
+import dev.outbox.Poller;
+import dev.outbox.RetryPolicy;
+import dev.outbox.migrations.OutboxMigrations;
+import dev.outbox.postgres.PostgresOutbox;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.PrintStream;
+import java.nio.charset.Charset;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+
+/**
+ * Starts a PostgreSQL, lets customers order in a shop while pollers deliver its messages to a broker, and
+ * checks in the end that the promise was kept. {@code -Dquickstart.orders=} sets how many orders; 5,000 if not.
+ */
+public final class Quickstart {
+    private static final int POLLERS = 3;
+    private static final int CONNECTIONS = 12;
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private final PrintStream out;
+    private final boolean terminal;
+
+    Quickstart(PrintStream out, boolean terminal) {
+        this.out = out;
+        this.terminal = terminal;
+    }
+
+    /** @throws IllegalStateException if the promise was broken */
+    public static void main(String[] args) throws Exception {
+        int orders = Integer.getInteger("quickstart.orders", 5_000);
+        Report report = new Quickstart(System.out, Progress.isTerminal()).run(orders);
+        System.out.println();
+        System.out.println(report.table(Charset.defaultCharset()));
+        if (!report.isKept()) {
+            throw new IllegalStateException("the outbox broke its promise, see the table above");
+        }
+    }
+
+    Report run(int orders) throws Exception {
+        out.println("Starting PostgreSQL ...");
+        try (EmbeddedPostgres postgres = EmbeddedPostgres.start();
+                HikariDataSource dataSource = pool(postgres.getPostgresDatabase())) {
+            OutboxMigrations.installIfMissing(dataSource);
+            Outbox outbox = PostgresOutbox.create(dataSource);
+            Shop shop = new Shop(dataSource, outbox);
+            shop.createTable();
+            Broker broker = new Broker();
+            deliver(dataSource, outbox, shop, broker, orders);
+            return Report.of(Ledger.read(dataSource), broker.arrivals(), shop.rolledBack(), broker.failedCalls());
+        }
+    }
+
+    private void deliver(DataSource dataSource, Outbox outbox, Shop shop, Broker broker, int orders) throws Exception {
+        out.printf("%,d orders, %d messages each, %d pollers%n", orders, Shop.MESSAGES_PER_ORDER, POLLERS);
+        Progress progress = new Progress(out, terminal, shop, broker);
+        List<Poller> pollers = new ArrayList<>();
+        try (Customers customers = Customers.order(shop, orders)) {
+            for (int i = 0; i < POLLERS; i++) {
+                pollers.add(startPoller(outbox, broker));
+            }
+            while (!customers.areDone()) {
+                progress.show();
+                Thread.sleep(20);
+            }
+            long giveUp = System.nanoTime() + PATIENCE.toNanos();
+            while (Ledger.unfinished(dataSource) > 0 && System.nanoTime() - giveUp < 0) {
+                progress.show();
+                Thread.sleep(20);
+            }
+        } finally {
+            pollers.forEach(Poller::close);
+        }
+        progress.finish();
+    }
+
+    private static Poller startPoller(Outbox outbox, Broker broker) {
+        Destination destination = item -> broker.publish(item.topic(), item.key(), item.messageId(), item.payload());
+        RetryPolicy retry = RetryPolicy.standard().baseDelay(Duration.ofMillis(20));
+        return outbox.poller().to(destination).retry(retry).start();
+    }
+
+    private static HikariDataSource pool(DataSource postgres) {
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(postgres);
+        config.setMaximumPoolSize(CONNECTIONS);
+        return new HikariDataSource(config);
+    }
+}
