@@ -1,0 +1,56 @@
+package dev.outbox.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+class ArchitectureTest {
+    private static final JavaClasses OURS = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages("dev.outbox");
+
+    @Test
+    void everyModuleTakesPart() {
+        Set<String> modules = new TreeSet<>();
+        OURS.forEach(type -> modules.add(Modules.of(type)));
+
+        assertThat(modules)
+                .contains(
+                        "outbox-core",
+                        "outbox-jdbc",
+                        "outbox-jdbc-postgres",
+                        "outbox-migrations",
+                        "outbox-testkit",
+                        "outbox-quickstart");
+    }
+
+    @Test
+    void onlyLibrariesUseInternalPackages() {
+        Rules.onlyLibrariesUseInternalPackages().check(OURS);
+    }
+
+    @Test
+    void publicTypesDoNotExposeInternalTypes() {
+        Rules.publicTypesDoNotExposeInternalTypes().check(OURS);
+    }
+
+    @Test
+    void coreDependsOnlyOnTheJdkAndSlf4j() {
+        Rules.dependsOnlyOnTheJdkAndSlf4j(Modules.in(Modules.CORE)).check(OURS);
+    }
+
+    @Test
+    void noPackageSpansTwoModules() {
+        assertThat(Rules.packagesInSeveralModules(OURS, Modules::of)).isEmpty();
+    }
+
+    @Test
+    void packagesHaveNoCycles() {
+        Rules.noPackageCycles().check(OURS);
+    }
+}
