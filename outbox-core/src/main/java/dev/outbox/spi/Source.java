@@ -17,7 +17,8 @@ import java.util.Set;
  *       it is leased. A claim takes consecutive items of a key from the head on.
  *   <li>Settle and renew change an item only while it is Processing under exactly that owner token. What
  *       they could not change they answer: it was fenced.
- *   <li>An item whose lease expired is found by later claims; with no attempt left it becomes Dead.
+ *   <li>An item whose lease expired is found by later claims; with no attempt left it becomes Dead. From
+ *       its second expiry on it may be put off for up to five minutes.
  * </ul>
  *
  * <p>One instance belongs to one poller. {@link #claim} and {@link #nextDue} are called by one thread at a

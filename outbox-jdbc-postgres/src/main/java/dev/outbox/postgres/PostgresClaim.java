@@ -40,7 +40,8 @@ import org.jspecify.annotations.Nullable;
  * for nobody, and the CTEs are materialised, so that each is evaluated once. A row that another claim took
  * between our snapshot and our lock is rechecked by the lock itself ({@code status = 0}) and left out. A
  * key's head is locked first; its run is cut where a row of it could not be locked, so a run has no gap.
- * A key with a leased row, whatever row that is, is left alone.
+ * A key with a leased row, whatever row that is, is left alone. A head that was tried twice comes alone:
+ * if it is what kills workers, no other row of its key shall pay for it.
  *
  * <p><b>Plans.</b> Statuses are literals, or the partial indexes could not serve. That a key has a leased row
  * is asked as {@code status >= 1 AND status < 2}: as {@code status = 1} the planner would like to read the
@@ -60,7 +61,7 @@ final class PostgresClaim {
 
     private static final Duration SWEEP_EVERY = Duration.ofSeconds(1);
 
-    private static final String CLAIM = """
+    static final String CLAIM = """
             WITH RECURSIVE
             stretch AS MATERIALIZED (
                 SELECT max(s.sequence) AS last FROM (
@@ -113,7 +114,9 @@ final class PostgresClaim {
                     ELSE 0 END AS room
             ),
             locked_heads AS MATERIALIZED (
-                SELECT {work_item_id} AS id, {message_key} AS key, {sequence} AS sequence FROM {table}
+                SELECT {work_item_id} AS id, {message_key} AS key, {sequence} AS sequence,
+                    {attempt_count} > 1 AS suspect
+                FROM {table}
                 WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM heads LIMIT (SELECT room FROM keyed)))
                   AND {status} = 0
                 ORDER BY {sequence}
@@ -126,7 +129,8 @@ final class PostgresClaim {
                         ({due_on} IS NULL OR {due_on} <= statement_timestamp())
                         AND (:topics::text[] IS NULL OR {topic} = ANY (:topics)) AS eligible
                     FROM {table}
-                    WHERE {status} = 0 AND {message_key} = head.key AND {sequence} > head.sequence
+                    WHERE NOT head.suspect
+                      AND {status} = 0 AND {message_key} = head.key AND {sequence} > head.sequence
                     ORDER BY {sequence}
                     LIMIT (SELECT room FROM keyed) / (SELECT GREATEST(count(*), 1) FROM locked_heads) - 1) run
                 WINDOW next AS (PARTITION BY run.key ORDER BY run.sequence)
@@ -306,7 +310,7 @@ final class PostgresClaim {
         while (found) {
             try {
                 items.add(WorkItemRow.read(rows));
-            } catch (IllegalArgumentException e) {
+            } catch (RuntimeException e) {
                 unreadable.add(new Unreadable(WorkItemRow.named(rows), String.valueOf(e.getMessage())));
             }
             if (rows.getString("message_key") == null) {

@@ -19,7 +19,7 @@ final class PostgresPurge {
      * The advisory lock lasts as long as the statement: whoever does not get it deletes nothing. Rows that
      * somebody holds are skipped, so purge waits for nobody and nobody long for purge.
      */
-    private static final String PURGE = """
+    static final String PURGE = """
             DELETE FROM {table}
             WHERE {work_item_id} = ANY (ARRAY(
                 SELECT {work_item_id} FROM {table}

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgresSettle {
     /** The common case, all Done, without the rest's bookkeeping. */
-    private static final String DONE_KEEP = """
+    static final String DONE_KEEP = """
             UPDATE {table} t SET {status} = 2, {owner_token} = NULL, {locked_until} = NULL,
                 {processed_on} = statement_timestamp()
             FROM unnest(:ids::uuid[], :tokens::uuid[]) AS s(id, token)
@@ -35,7 +35,7 @@ final class PostgresSettle {
             RETURNING s.id, s.token
             """;
 
-    private static final String DONE_DELETE = """
+    static final String DONE_DELETE = """
             DELETE FROM {table} t
             USING unnest(:ids::uuid[], :tokens::uuid[]) AS s(id, token)
             WHERE t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} = 1
@@ -47,7 +47,7 @@ final class PostgresSettle {
      * leased they would block the key until the lease expires. A row without a delay keeps its place in
      * its key, and without a key gets a due time, which puts it where no mark hides it.
      */
-    private static final String SETTLE = """
+    static final String SETTLE = """
             WITH settled AS MATERIALIZED (
                 SELECT * FROM unnest(:ids::uuid[], :tokens::uuid[], :statuses::smallint[], :delays::bigint[],
                     :errors::text[], :given_back::int[]) AS s(id, token, status, delay, error, given_back)
@@ -95,7 +95,7 @@ final class PostgresSettle {
             """;
 
     /** Touches no index: locked_until is in none. */
-    private static final String RENEW = """
+    static final String RENEW = """
             UPDATE {table} t SET {locked_until} = statement_timestamp() + :lease * interval '1 microsecond'
             FROM unnest(:ids::uuid[], :tokens::uuid[]) AS s(id, token)
             WHERE t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} = 1

@@ -38,12 +38,22 @@ final class PostgresSource implements TransactionalSource {
      * this index has a dead entry for each; therefore it is run on a timer, a quarter of the lease apart or
      * more, not with each claim. A row whose owner is renewing or settling it right now is locked, and
      * skipped.
+     *
+     * <p>A message that kills its worker takes the attempts of everything claimed with it. So what expires
+     * again comes back at random times, each time further apart, and finds itself in other company.
      */
-    private static final String EXPIRE = """
-            UPDATE {table} SET
+    static final String EXPIRE = """
+            UPDATE {table} t SET
                 {status} = CASE WHEN {attempt_count} >= :max_attempts THEN 3 ELSE 0 END,
                 {owner_token} = NULL, {locked_until} = NULL,
-                {due_on} = CASE WHEN {message_key} IS NULL THEN statement_timestamp() ELSE {due_on} END,
+                {due_on} = CASE
+                    WHEN {message_key} IS NOT NULL AND {sequence} > (
+                        SELECT min(h.{sequence}) FROM {table} h
+                        WHERE h.{message_key} = t.{message_key} AND h.{status} >= 1 AND h.{status} < 2)
+                    THEN {due_on}
+                    ELSE statement_timestamp() + CASE WHEN {attempt_count} = 1 THEN interval '0'
+                        ELSE random() * LEAST(300, power(2, {attempt_count} - 2)) * interval '1 second' END
+                    END,
                 {processed_on} = CASE WHEN {attempt_count} >= :max_attempts THEN statement_timestamp() END,
                 {last_error} = 'lease expired on attempt ' || {attempt_count} || ' at ' || {processed_by}
             WHERE {work_item_id} = ANY (ARRAY(
@@ -62,7 +72,7 @@ final class PostgresSource implements TransactionalSource {
      * while nothing of it is leased. The nearest hundred of each kind are looked at; if none of these counts,
      * the idle poll has to do.
      */
-    private static final String NEXT_DUE = """
+    static final String NEXT_DUE = """
             SELECT (EXTRACT(EPOCH FROM min(ahead.due_on) - statement_timestamp()) * 1000000)::bigint
             FROM (
                 SELECT * FROM (

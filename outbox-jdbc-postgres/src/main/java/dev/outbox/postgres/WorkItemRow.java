@@ -43,11 +43,9 @@ final class WorkItemRow {
 
     /** Enough of a row to name it, whatever else it holds. */
     static WorkItem named(ResultSet row) throws SQLException {
-        String topic = row.getString("topic");
-        return item(
-                row,
-                Message.to(topic == null || topic.isBlank() || topic.length() > Message.MAX_NAME ? "unreadable" : topic)
-                        .payload(""));
+        String topic = String.valueOf(row.getString("topic"));
+        boolean usable = !topic.isBlank() && topic.length() <= Message.MAX_NAME;
+        return item(row, Message.to(usable ? topic : "unreadable").payload(""));
     }
 
     private static WorkItem item(ResultSet row, Message message) throws SQLException {

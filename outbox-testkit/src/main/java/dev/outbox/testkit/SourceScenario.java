@@ -25,6 +25,9 @@ public final class SourceScenario {
     /** Long enough for every lease of {@link #LEASE} to have run out. */
     public static final Duration PAST_LEASE = LEASE.plusSeconds(1);
 
+    /** The longest that a source may put off an item whose lease ran out. */
+    public static final Duration MOST_PUT_OFF = Duration.ofMinutes(5);
+
     /** The attempts a claim allows. */
     public static final int MAX_ATTEMPTS = 3;
 
@@ -153,6 +156,20 @@ public final class SourceScenario {
     /** Everything that can be leased now: claims until the source says that there is no more. */
     public Claims claimAll(Source source, ClaimRequest request) {
         return new Claims(claim(source, request, false));
+    }
+
+    /**
+     * Lets leases run out and claims what comes back. A source may put off an item whose lease ran out more
+     * than once, so that is waited for too.
+     */
+    public Claims claimExpired(Source source, ClaimRequest request) {
+        advance(PAST_LEASE);
+        Claims claims = claimAll(source, request);
+        if (claims.ids().isEmpty() && claims.dead().isEmpty()) {
+            advance(MOST_PUT_OFF);
+            claims = claimAll(source, request);
+        }
+        return claims;
     }
 
     private static List<Claim> claim(Source source, ClaimRequest request, boolean some) {
