@@ -1,9 +1,11 @@
 package dev.outbox;
 
+import dev.outbox.internal.Require;
 import dev.outbox.spi.Source;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
+import javax.sql.DataSource;
 
 /**
  * Stores messages in the caller's transaction, so that they are delivered if and only if it commits.
@@ -31,6 +33,32 @@ public interface Outbox {
 
     /** Stores all of these in this transaction, in one round trip whatever their number, in their order. */
     Enqueued enqueueAll(Connection tx, Collection<Message> messages);
+
+    /** This outbox for call sites that have no connection at hand. */
+    default BoundOutbox in(CurrentTransaction current) {
+        return new BoundOutbox(this, Require.present("current", current));
+    }
+
+    /**
+     * Runs the work in a transaction of its own on this data source: commits it and wakes the pollers, or
+     * rolls back if the work throws, and throws that on. The connection goes back as it came.
+     *
+     * @throws OutboxException if the transaction could not be opened or committed
+     */
+    default <T, X extends Exception> T transaction(DataSource dataSource, TransactionWork<T, X> work) throws X {
+        T answer = OwnTransaction.run(dataSource, work);
+        wakeUp();
+        return answer;
+    }
+
+    /**
+     * A data source whose connections wake the pollers after each commit of a transaction that enqueued
+     * something: for code that keeps its own transactions on plain connections.
+     */
+    DataSource waking(DataSource dataSource);
+
+    /** Has the pollers of this outbox look now: call it after a commit that enqueued something. */
+    void wakeUp();
 
     /** A poller over this outbox, still to be given a destination. */
     PollerBuilder poller();

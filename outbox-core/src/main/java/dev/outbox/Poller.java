@@ -4,6 +4,7 @@ import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Require;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.WakeUp;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,6 +52,7 @@ public final class Poller implements AutoCloseable {
     private final Signal purging = new Signal();
     private final Signal settlePause = new Signal();
     private final List<Thread> threads = new ArrayList<>();
+    private final List<WakeUp.Subscription> subscriptions = new ArrayList<>();
     private @Nullable ExecutorService ownExecutor;
     private @Nullable Workers workers;
     private volatile boolean settlerStops;
@@ -87,6 +89,7 @@ public final class Poller implements AutoCloseable {
                 executor = ownExecutor = Executors.newFixedThreadPool(options.concurrency(), this::workerThread);
             }
             workers = new Workers(executor, options.concurrency(), delivery, this::fail);
+            options.wakeUps().forEach(wakeUp -> subscriptions.add(wakeUp.subscribe(this::wakeUp)));
             startThread("claim", this::claimLoop);
             startThread("settle", this::settleLoop);
             startThread("renew", this::renewLoop);
@@ -165,6 +168,7 @@ public final class Poller implements AutoCloseable {
     }
 
     private void stop() {
+        subscriptions.forEach(WakeUp.Subscription::close);
         loop.wake();
         purging.ring();
         join("claim");

@@ -5,6 +5,7 @@ import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.spi.Source;
 import dev.outbox.spi.TransactionalSource;
+import dev.outbox.spi.WakeUp;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,6 +29,7 @@ public final class PollerBuilder {
     private static final Duration YEAR = Duration.ofDays(366);
 
     private final Source source;
+    private final List<WakeUp> wakeUps = new ArrayList<>();
     private final List<OutboxListener> listeners = new ArrayList<>();
     private final Set<String> topics = new LinkedHashSet<>();
     private @Nullable Form form;
@@ -177,6 +179,12 @@ public final class PollerBuilder {
         return this;
     }
 
+    /** Adds something that wakes this poller. Default: none here; {@link Outbox#poller()} gives the outbox's own. */
+    public PollerBuilder wakeUp(WakeUp wakeUp) {
+        wakeUps.add(Require.present("wakeUp", wakeUp));
+        return this;
+    }
+
     /** Adds a listener. Default: none. */
     public PollerBuilder listener(OutboxListener listener) {
         listeners.add(Require.present("listener", listener));
@@ -219,6 +227,7 @@ public final class PollerBuilder {
                 drainTimeout,
                 purgeEvery,
                 Set.copyOf(topics),
+                List.copyOf(wakeUps),
                 new Emitter(listeners),
                 ticker);
     }

@@ -4,7 +4,9 @@ import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.WakeUp;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
@@ -27,6 +29,7 @@ record PollerOptions(
         Duration drainTimeout,
         Duration purgeEvery,
         Set<String> topics,
+        List<WakeUp> wakeUps,
         Emitter emitter,
         LongSupplier ticker) {
 

@@ -10,10 +10,13 @@ import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
 import dev.outbox.event.OutboxListener;
 import dev.outbox.internal.Emitter;
+import dev.outbox.internal.LocalWakeUp;
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.internal.AfterCommit;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.DatabaseErrors;
 import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.WakingDataSource;
 import dev.outbox.spi.TransactionalSource;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -38,6 +41,10 @@ public final class PostgresOutbox implements Outbox {
     private final PostgresTable table;
     private final PostgresEnqueue enqueue;
     private final Builder options;
+    private final LocalWakeUp wakeUp = new LocalWakeUp();
+
+    /** One object, so that many enqueues of a transaction wake once. */
+    private final Runnable wakeAll = this::wakeUp;
 
     private PostgresOutbox(Builder options, Connections connections, PostgresTable table) {
         this.options = options;
@@ -57,19 +64,40 @@ public final class PostgresOutbox implements Outbox {
 
     @Override
     public Enqueued enqueue(Connection tx, Message message) {
-        return enqueue.one(tx, message);
+        return wakingAfter(tx, enqueue.one(tx, message));
     }
 
     @Override
     public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
-        return enqueue.all(tx, List.copyOf(Require.present("messages", messages)));
+        return wakingAfter(tx, enqueue.all(tx, List.copyOf(Require.present("messages", messages))));
+    }
+
+    private Enqueued wakingAfter(Connection tx, Enqueued enqueued) {
+        try {
+            AfterCommit.on(tx, wakeAll);
+        } catch (SQLException e) {
+            throw DatabaseErrors.of("enqueue into " + table.name() + " failed", e);
+        }
+        return enqueued;
     }
 
     @Override
     public PollerBuilder poller() {
-        PollerBuilder poller = Poller.from(source()).ticker(options.ticker);
+        PollerBuilder poller = Poller.from(source()).ticker(options.ticker).wakeUp(wakeUp);
         options.listeners.forEach(poller::listener);
         return poller;
+    }
+
+    @Override
+    public DataSource waking(DataSource dataSource) {
+        return WakingDataSource.around(Require.present("dataSource", dataSource));
+    }
+
+    @Override
+    public void wakeUp() {
+        if (options.wakesLocally) {
+            wakeUp.ring();
+        }
     }
 
     @Override
@@ -99,6 +127,7 @@ public final class PostgresOutbox implements Outbox {
         private Duration retention = Duration.ofDays(7);
         private int maxPayload = 1 << 20;
         private final List<OutboxListener> listeners = new ArrayList<>();
+        private boolean wakesLocally = true;
         private LongSupplier ticker = System::nanoTime;
 
         private Builder(DataSource dataSource) {
@@ -141,6 +170,12 @@ public final class PostgresOutbox implements Outbox {
         /** Adds somebody who is told of every event of this outbox and its pollers. Default: nobody. */
         public Builder listener(OutboxListener listener) {
             listeners.add(Require.present("listener", listener));
+            return this;
+        }
+
+        /** Whether a commit wakes the pollers of this JVM at once, where it is known. Default: true. */
+        public Builder wakesLocally(boolean wakesLocally) {
+            this.wakesLocally = wakesLocally;
             return this;
         }
 

@@ -1,0 +1,20 @@
+package dev.outbox;
+
+import java.sql.Connection;
+
+/**
+ * The transaction that is under way on this thread, wherever a framework keeps it: Spring, Hibernate, jOOQ.
+ * With {@link Outbox#in} the call site needs no connection. How to write one for a framework is in
+ * {@code docs/how-to/use-your-transaction.md}.
+ */
+public interface CurrentTransaction {
+    /**
+     * The connection of the transaction, which stays the framework's: it is neither committed nor closed here.
+     *
+     * @throws IllegalStateException if no transaction is under way
+     */
+    Connection connection();
+
+    /** Runs this once the transaction has committed, and never if it rolls back. */
+    void afterCommit(Runnable action);
+}

@@ -1,0 +1,14 @@
+package dev.outbox;
+
+import java.sql.Connection;
+
+/**
+ * What happens inside a transaction.
+ *
+ * @param <T> what it answers
+ * @param <X> what it may throw; it reaches the caller as it is
+ */
+@FunctionalInterface
+public interface TransactionWork<T, X extends Exception> {
+    T in(Connection tx) throws X;
+}
