@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
@@ -28,6 +29,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Shares.</b> Rows with and without keys share a claim: while there are both, each gets half, and what
  * one does not need goes to the other; so do ready and waiting rows.
+ *
+ * <p><b>Priority.</b> The ready road has three bands, each with a mark of its own; bulk rows are left a tenth
+ * of the room. Keys whose head is urgent are found by an index of their own and come first. The others go
+ * round; while there are both normal and bulk heads, a bulk head is passed by nine times in ten, at random,
+ * so that none is passed by for ever. Waiting rows go by their due time alone.
  *
  * <p><b>Marks.</b> A dead index entry costs as much as a live one while an old snapshot keeps vacuum away.
  * So the ready and waiting roads are entered after the last row taken. Rows that commit late, below the
@@ -59,49 +65,108 @@ final class PostgresClaim {
     /** How many keys one claim looks at, as a multiple of the rows it wants. */
     private static final int PROBES_PER_ROW = 4;
 
+    /** By the code of their priority. */
+    private static final String[] BANDS = {"high", "normal", "bulk"};
+
     private static final Duration SWEEP_EVERY = Duration.ofSeconds(1);
 
     static final String CLAIM = """
             WITH RECURSIVE
             stretch AS MATERIALIZED (
-                SELECT max(s.sequence) AS last FROM (
-                    SELECT {sequence} AS sequence FROM {table}
-                    WHERE :topics::text[] IS NOT NULL
-                      AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL AND {sequence} > :ready_mark
-                    ORDER BY {sequence} LIMIT :stretch) s
+                SELECT
+                    (SELECT max(sequence) FROM (
+                        SELECT {sequence} AS sequence FROM {table}
+                        WHERE :topics::text[] IS NOT NULL
+                          AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                          AND {priority} = 0 AND {sequence} > :high_mark
+                        ORDER BY {sequence} LIMIT :stretch) high) AS high,
+                    (SELECT max(sequence) FROM (
+                        SELECT {sequence} AS sequence FROM {table}
+                        WHERE :topics::text[] IS NOT NULL
+                          AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                          AND {priority} = 1 AND {sequence} > :normal_mark
+                        ORDER BY {sequence} LIMIT :stretch) normal) AS normal,
+                    (SELECT max(sequence) FROM (
+                        SELECT {sequence} AS sequence FROM {table}
+                        WHERE :topics::text[] IS NOT NULL
+                          AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                          AND {priority} = 2 AND {sequence} > :bulk_mark
+                        ORDER BY {sequence} LIMIT :stretch) bulk) AS bulk
             ),
-            keys AS (
+            urgent AS (
                 SELECT (SELECT {message_key} FROM {table}
-                        WHERE {status} < 2 AND {message_key} IS NOT NULL AND {message_key} > :key_cursor
+                        WHERE {status} = 0 AND {priority} = 0 AND {message_key} > ''
                         ORDER BY {message_key} LIMIT 1) AS key,
                     1 AS probe
                 UNION ALL
                 SELECT (SELECT {message_key} FROM {table}
-                        WHERE {status} < 2 AND {message_key} IS NOT NULL AND {message_key} > keys.key
+                        WHERE {status} = 0 AND {priority} = 0 AND {message_key} > urgent.key
+                        ORDER BY {message_key} LIMIT 1),
+                    urgent.probe + 1
+                FROM urgent WHERE urgent.key IS NOT NULL AND urgent.probe < :count
+            ),
+            keys AS (
+                SELECT (SELECT {message_key} FROM {table}
+                        WHERE {status} < 2 AND {message_key} > :key_cursor
+                        ORDER BY {message_key} LIMIT 1) AS key,
+                    1 AS probe
+                UNION ALL
+                SELECT (SELECT {message_key} FROM {table}
+                        WHERE {status} < 2 AND {message_key} > keys.key
                         ORDER BY {message_key} LIMIT 1),
                     keys.probe + 1
                 FROM keys WHERE keys.key IS NOT NULL AND keys.probe < :probes
             ),
+            urgent_heads AS MATERIALIZED (
+                SELECT urgent.key, head.id
+                FROM urgent CROSS JOIN LATERAL (
+                    SELECT {work_item_id} AS id, {due_on} AS due_on, {topic} AS topic, {priority} AS priority
+                    FROM {table}
+                    WHERE {status} = 0 AND {message_key} = urgent.key
+                    ORDER BY {sequence} LIMIT 1) head
+                WHERE head.priority = 0
+                  AND (head.due_on IS NULL OR head.due_on <= statement_timestamp())
+                  AND (:topics::text[] IS NULL OR head.topic = ANY (:topics))
+                  AND (SELECT true FROM {table}
+                       WHERE {message_key} = urgent.key AND {status} >= 1 AND {status} < 2 LIMIT 1) IS NULL
+                LIMIT :count
+            ),
             heads AS MATERIALIZED (
                 SELECT keys.key, head.id
                 FROM keys CROSS JOIN LATERAL (
-                    SELECT {work_item_id} AS id, {due_on} AS due_on, {topic} AS topic FROM {table}
+                    SELECT {work_item_id} AS id, {due_on} AS due_on, {topic} AS topic, {priority} AS priority
+                    FROM {table}
                     WHERE {status} = 0 AND {message_key} = keys.key
                     ORDER BY {sequence} LIMIT 1) head
-                WHERE (head.due_on IS NULL OR head.due_on <= statement_timestamp())
+                WHERE head.priority <> 0 AND (head.priority = 1 OR random() < :bulk_chance)
+                  AND (head.due_on IS NULL OR head.due_on <= statement_timestamp())
                   AND (:topics::text[] IS NULL OR head.topic = ANY (:topics))
                   AND (SELECT true FROM {table}
                        WHERE {message_key} = keys.key AND {status} >= 1 AND {status} < 2 LIMIT 1) IS NULL
                 LIMIT :count
             ),
             keyed AS MATERIALIZED (
-                SELECT CASE WHEN EXISTS (SELECT FROM heads)
+                SELECT CASE WHEN EXISTS (SELECT FROM urgent_heads) OR EXISTS (SELECT FROM heads)
                     THEN :count - (
                         SELECT count(*) FROM (
                             (SELECT FROM {table}
                              WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
-                               AND {sequence} > :ready_mark
-                               AND {sequence} <= COALESCE((SELECT last FROM stretch), 9223372036854775807)
+                               AND {priority} = 0 AND {sequence} > :high_mark
+                               AND {sequence} <= COALESCE((SELECT high FROM stretch), 9223372036854775807)
+                               AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                             LIMIT (:count + :turn) / 2)
+                            UNION ALL
+                            (SELECT FROM {table}
+                             WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                               AND {priority} = 1 AND {sequence} > :normal_mark
+                               AND {sequence} <= COALESCE((SELECT normal FROM stretch), 9223372036854775807)
+                               AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                             LIMIT (:count + :turn) / 2)
+                            UNION ALL
+                            (SELECT FROM {table}
+                             WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                               AND {priority} = 2 AND {sequence} > :bulk_mark
+                               AND {sequence} <= COALESCE((SELECT bulk FROM stretch), 9223372036854775807)
                                AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
                              LIMIT (:count + :turn) / 2)
                             UNION ALL
@@ -113,11 +178,18 @@ final class PostgresClaim {
                             LIMIT (:count + :turn) / 2) unkeyed)
                     ELSE 0 END AS room
             ),
+            served_heads AS MATERIALIZED (
+                SELECT id FROM urgent_heads LIMIT (SELECT room FROM keyed)
+            ),
+            taken_heads AS MATERIALIZED (
+                SELECT key, id FROM heads
+                LIMIT (SELECT room FROM keyed) - (SELECT count(*) FROM served_heads)
+            ),
             locked_heads AS MATERIALIZED (
                 SELECT {work_item_id} AS id, {message_key} AS key, {sequence} AS sequence,
                     {attempt_count} > 1 AS suspect
                 FROM {table}
-                WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM heads LIMIT (SELECT room FROM keyed)))
+                WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM served_heads UNION ALL SELECT id FROM taken_heads))
                   AND {status} = 0
                 ORDER BY {sequence}
                 FOR NO KEY UPDATE SKIP LOCKED
@@ -162,23 +234,70 @@ final class PostgresClaim {
                       AND {due_on} >= :due_mark AND {due_on} <= statement_timestamp())
                     THEN (SELECT room FROM unkeyed) - (
                         SELECT count(*) FROM (
-                            SELECT FROM {table}
-                            WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
-                              AND {sequence} > :ready_mark
-                              AND {sequence} <= COALESCE((SELECT last FROM stretch), 9223372036854775807)
-                              AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                            (SELECT FROM {table}
+                             WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                               AND {priority} = 0 AND {sequence} > :high_mark
+                               AND {sequence} <= COALESCE((SELECT high FROM stretch), 9223372036854775807)
+                               AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                             LIMIT ((SELECT room FROM unkeyed) + :other_turn) / 2)
+                            UNION ALL
+                            (SELECT FROM {table}
+                             WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                               AND {priority} = 1 AND {sequence} > :normal_mark
+                               AND {sequence} <= COALESCE((SELECT normal FROM stretch), 9223372036854775807)
+                               AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                             LIMIT ((SELECT room FROM unkeyed) + :other_turn) / 2)
+                            UNION ALL
+                            (SELECT FROM {table}
+                             WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                               AND {priority} = 2 AND {sequence} > :bulk_mark
+                               AND {sequence} <= COALESCE((SELECT bulk FROM stretch), 9223372036854775807)
+                               AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                             LIMIT ((SELECT room FROM unkeyed) + :other_turn) / 2)
                             LIMIT ((SELECT room FROM unkeyed) + :other_turn) / 2) ready)
                     ELSE 0 END
                 FOR NO KEY UPDATE SKIP LOCKED
             ),
             ready AS MATERIALIZED (
+                SELECT room - (SELECT count(*) FROM waiting) AS room FROM unkeyed
+            ),
+            reserve AS MATERIALIZED (
+                SELECT count(*) AS bulk FROM (
+                    SELECT FROM {table}
+                    WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                      AND {priority} = 2 AND {sequence} > :bulk_mark
+                      AND {sequence} <= COALESCE((SELECT bulk FROM stretch), 9223372036854775807)
+                      AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                    LIMIT ((SELECT room FROM ready) + :tenth_turn) / 10) bulk
+            ),
+            high AS MATERIALIZED (
                 SELECT {work_item_id} AS id FROM {table}
                 WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
-                  AND {sequence} > :ready_mark
-                  AND {sequence} <= COALESCE((SELECT last FROM stretch), 9223372036854775807)
+                  AND {priority} = 0 AND {sequence} > :high_mark
+                  AND {sequence} <= COALESCE((SELECT high FROM stretch), 9223372036854775807)
                   AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
                 ORDER BY {sequence}
-                LIMIT (SELECT room FROM unkeyed) - (SELECT count(*) FROM waiting)
+                LIMIT (SELECT room FROM ready) - (SELECT bulk FROM reserve)
+                FOR NO KEY UPDATE SKIP LOCKED
+            ),
+            normal AS MATERIALIZED (
+                SELECT {work_item_id} AS id FROM {table}
+                WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                  AND {priority} = 1 AND {sequence} > :normal_mark
+                  AND {sequence} <= COALESCE((SELECT normal FROM stretch), 9223372036854775807)
+                  AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                ORDER BY {sequence}
+                LIMIT (SELECT room FROM ready) - (SELECT bulk FROM reserve) - (SELECT count(*) FROM high)
+                FOR NO KEY UPDATE SKIP LOCKED
+            ),
+            bulk AS MATERIALIZED (
+                SELECT {work_item_id} AS id FROM {table}
+                WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                  AND {priority} = 2 AND {sequence} > :bulk_mark
+                  AND {sequence} <= COALESCE((SELECT bulk FROM stretch), 9223372036854775807)
+                  AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                ORDER BY {sequence}
+                LIMIT (SELECT room FROM ready) - (SELECT count(*) FROM high) - (SELECT count(*) FROM normal)
                 FOR NO KEY UPDATE SKIP LOCKED
             ),
             claimed AS (
@@ -187,19 +306,20 @@ final class PostgresClaim {
                     {processed_by} = :owner
                 WHERE {work_item_id} = ANY (ARRAY(
                         SELECT id FROM locked_heads UNION ALL SELECT id FROM runs
-                        UNION ALL SELECT id FROM waiting UNION ALL SELECT id FROM ready))
+                        UNION ALL SELECT id FROM waiting
+                        UNION ALL SELECT id FROM high UNION ALL SELECT id FROM normal UNION ALL SELECT id FROM bulk))
                   AND {status} = 0
                 RETURNING %s
             )
             SELECT statement_timestamp() AS at,
-                (SELECT last FROM stretch) AS stretch_end,
-                CASE WHEN EXISTS (SELECT FROM heads OFFSET (SELECT room FROM keyed))
+                stretch.high AS high_end, stretch.normal AS normal_end, stretch.bulk AS bulk_end,
+                CASE WHEN (SELECT count(*) FROM taken_heads) < (SELECT count(*) FROM heads)
                        OR (SELECT count(*) FROM heads) = :count
-                    THEN (SELECT max(key) FROM (SELECT key FROM heads LIMIT (SELECT room FROM keyed)) served)
+                    THEN COALESCE((SELECT max(key) FROM taken_heads), :key_cursor)
                     ELSE (SELECT key FROM keys WHERE probe = :probes)
                 END AS next_key_cursor,
                 claimed.*
-            FROM (VALUES (1)) AS once LEFT JOIN claimed ON true
+            FROM stretch LEFT JOIN claimed ON true
             """.formatted(WorkItemRow.COLUMNS);
 
     private final Sql claim;
@@ -208,10 +328,17 @@ final class PostgresClaim {
     /** What the marks are about; null before the first claim. */
     private @Nullable Set<String> topics;
 
-    private long readyMark;
+    /** How far the ready road was taken, by priority. */
+    private final long[] readyMarks = new long[BANDS.length];
+
     private Instant dueMark = Instant.MIN;
     private String keyCursor = "";
     private boolean lapFound;
+    private boolean lapOnlyBulk = true;
+
+    /** Whether the last lap of the keys found no head but bulk; then bulk need not stand back. */
+    private boolean onlyBulkKeys = true;
+
     private long sweptAt;
     private long sweepCost;
     private int turn;
@@ -234,7 +361,7 @@ final class PostgresClaim {
         boolean sweep =
                 !request.topics().equals(topics) || start - sweptAt >= Math.max(SWEEP_EVERY.toNanos(), 20 * sweepCost);
         if (sweep) {
-            readyMark = Long.MIN_VALUE;
+            Arrays.fill(readyMarks, Long.MIN_VALUE);
             dueMark = Instant.MIN;
         }
         turn++;
@@ -242,7 +369,9 @@ final class PostgresClaim {
         Rows answer;
         try (Query query = claim.on(connection)) {
             query.setArray("topics", "text", PostgresSource.topics(request.topics()))
-                    .set("ready_mark", readyMark)
+                    .set("high_mark", readyMarks[0])
+                    .set("normal_mark", readyMarks[1])
+                    .set("bulk_mark", readyMarks[2])
                     .set("due_mark", Timestamps.write(dueMark))
                     .set("key_cursor", keyCursor)
                     .set("stretch", STRETCH)
@@ -250,6 +379,8 @@ final class PostgresClaim {
                     .set("count", request.count())
                     .set("turn", turn & 1)
                     .set("other_turn", turn >> 1 & 1)
+                    .set("tenth_turn", turn % 10)
+                    .set("bulk_chance", onlyBulkKeys ? 1.0 : 0.1)
                     .set("token", token)
                     .set("lease", request.lease())
                     .set("owner", request.owner());
@@ -263,10 +394,13 @@ final class PostgresClaim {
             sweepCost = sweptAt - start;
         }
         boolean lapEmpty = goOn(answer);
-        Long stretchEnd = answer.stretchEnd;
-        boolean stretchDone = stretchEnd == null;
-        if (stretchEnd != null && answer.items.size() < request.count()) {
-            readyMark = Math.max(readyMark, stretchEnd);
+        boolean stretchDone = true;
+        for (int band = 0; band < BANDS.length; band++) {
+            Long end = answer.stretchEnds.get(band);
+            stretchDone &= end == null;
+            if (end != null && answer.items.size() < request.count()) {
+                readyMarks[band] = Math.max(readyMarks[band], end);
+            }
         }
         boolean more = !answer.items.isEmpty() || !lapEmpty || !stretchDone;
         return new Answer(token.toString(), answer.at, answer.items, answer.unreadable, more);
@@ -279,32 +413,40 @@ final class PostgresClaim {
      */
     private boolean goOn(Rows answer) {
         lapFound |= answer.keyed > 0;
+        lapOnlyBulk &= answer.onlyBulkKeys;
         if (answer.keyCursor != null) {
             keyCursor = answer.keyCursor;
             return false;
         }
-        boolean empty = !lapFound;
+        boolean empty = !lapFound && onlyBulkKeys;
         keyCursor = "";
+        onlyBulkKeys = lapOnlyBulk;
         lapFound = false;
+        lapOnlyBulk = true;
         return empty;
     }
 
     private record Rows(
             Instant at,
-            @Nullable Long stretchEnd,
+            List<@Nullable Long> stretchEnds,
             @Nullable String keyCursor,
             List<WorkItem> items,
             List<Unreadable> unreadable,
-            int keyed) {}
+            int keyed,
+            boolean onlyBulkKeys) {}
 
     /** The first three columns stand in every row; the rest is null in the one row of an empty claim. */
     private Rows read(ResultSet rows) throws SQLException {
         List<WorkItem> items = new ArrayList<>();
         List<Unreadable> unreadable = new ArrayList<>();
         int keyed = 0;
+        boolean onlyBulk = true;
         rows.next();
         Instant at = Timestamps.read(rows, "at");
-        Long stretchEnd = rows.getObject("stretch_end", Long.class);
+        List<@Nullable Long> stretchEnds = new ArrayList<>();
+        for (String band : BANDS) {
+            stretchEnds.add(rows.getObject(band + "_end", Long.class));
+        }
         String cursor = rows.getString("next_key_cursor");
         boolean found = rows.getString(WorkItemRow.ID) != null;
         while (found) {
@@ -316,16 +458,18 @@ final class PostgresClaim {
             if (rows.getString("message_key") == null) {
                 Instant due = Timestamps.readOptional(rows, "due_on");
                 if (due == null) {
-                    readyMark = Math.max(readyMark, rows.getLong("sequence"));
+                    int band = rows.getInt("priority");
+                    readyMarks[band] = Math.max(readyMarks[band], rows.getLong("sequence"));
                 } else if (due.isAfter(dueMark)) {
                     dueMark = due;
                 }
             } else {
                 keyed++;
+                onlyBulk &= rows.getInt("priority") == 2;
             }
             found = rows.next();
         }
         items.sort(Comparator.comparingLong(WorkItem::sequence));
-        return new Rows(at, stretchEnd, cursor, items, unreadable, keyed);
+        return new Rows(at, stretchEnds, cursor, items, unreadable, keyed, onlyBulk);
     }
 }

@@ -1,5 +1,6 @@
 package dev.outbox.testkit;
 
+import dev.outbox.Priority;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
@@ -34,6 +35,8 @@ final class InMemorySource implements Source {
 
     /** The last key that had its turn; the next claim begins with the key after it. */
     private String cursor = "";
+
+    private int claims;
 
     InMemorySource(InMemoryStore store) {
         this.store = store;
@@ -80,7 +83,7 @@ final class InMemorySource implements Source {
                 unkeyed.add(row);
             }
         }
-        Iterator<Row> free = unkeyed.iterator();
+        Iterator<Row> free = byPriority(unkeyed, request.count()).iterator();
         Iterator<Row> ordered = inTurns(claimableRuns(request.topics(), now)).iterator();
         Set<String> served = new HashSet<>();
         List<Row> chosen = new ArrayList<>();
@@ -100,6 +103,18 @@ final class InMemorySource implements Source {
         return chosen;
     }
 
+    /** Urgent ones first and bulk last, but a tenth of the batch for bulk; one at a time, every tenth claim. */
+    private List<Row> byPriority(List<Row> rows, int count) {
+        List<Row> bulk = new ArrayList<>(rows);
+        bulk.removeIf(row -> row.message.priority() != Priority.BULK);
+        List<Row> ordered = new ArrayList<>(bulk.subList(0, Math.min(bulk.size(), (count + claims++ % 10) / 10)));
+        List<Row> rest = new ArrayList<>(rows);
+        rest.removeAll(ordered);
+        rest.sort(Comparator.comparing((Row row) -> row.message.priority()).thenComparing(row -> row.sequence));
+        ordered.addAll(rest);
+        return ordered;
+    }
+
     /** Per claimable key the items that may be leased from its head on; the keys from the cursor on. */
     private List<List<Row>> claimableRuns(Set<String> topics, Instant now) {
         TreeMap<String, List<Row>> runs = new TreeMap<>();
@@ -113,6 +128,8 @@ final class InMemorySource implements Source {
         });
         List<List<Row>> fromCursor = new ArrayList<>(runs.tailMap(cursor, false).values());
         fromCursor.addAll(runs.headMap(cursor, true).values());
+        fromCursor.removeIf(List::isEmpty);
+        fromCursor.sort(Comparator.comparing(run -> run.get(0).message.priority() == Priority.HIGH ? 0 : 1));
         return fromCursor;
     }
 

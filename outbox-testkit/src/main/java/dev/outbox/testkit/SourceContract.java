@@ -32,6 +32,7 @@ public abstract class SourceContract
                 KeyOrderContract,
                 KeyRunContract,
                 KeyTurnsContract,
+                PriorityContract,
                 ConcurrencyContract,
                 RandomOperationsContract {
     /** A fixture over an empty store; opened before each test, closed after it. */

@@ -38,8 +38,8 @@ CREATE TABLE "${outbox_table}" (
     vacuum_truncate = off
 );
 
--- Never attempted, no key, due at once: the main road, in sequence order.
-CREATE INDEX "${outbox_table}_ready" ON "${outbox_table}" (sequence)
+-- Never attempted, no key, due at once: the main road, in sequence order within each band of priority.
+CREATE INDEX "${outbox_table}_ready" ON "${outbox_table}" (priority, sequence)
     WHERE status = 0 AND message_key IS NULL AND due_on IS NULL;
 
 -- No key, waiting for a time: delayed, backing off or given back.
@@ -53,6 +53,10 @@ CREATE INDEX "${outbox_table}_key_due" ON "${outbox_table}" (due_on)
 -- Unfinished rows of each key: its head, its run, and whether any of it is leased.
 CREATE INDEX "${outbox_table}_key" ON "${outbox_table}" (message_key, status, sequence)
     WHERE status < 2 AND message_key IS NOT NULL;
+
+-- Keys with an urgent row, which may be the head.
+CREATE INDEX "${outbox_table}_key_high" ON "${outbox_table}" (message_key)
+    WHERE status = 0 AND priority = 0 AND message_key IS NOT NULL;
 
 -- Leased rows, for the search for expired leases.
 CREATE INDEX "${outbox_table}_leased" ON "${outbox_table}" (sequence)

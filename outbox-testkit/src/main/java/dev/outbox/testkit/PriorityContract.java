@@ -1,0 +1,113 @@
+package dev.outbox.testkit;
+
+import static dev.outbox.testkit.SourceScenario.atMost;
+import static dev.outbox.testkit.SourceScenario.keyed;
+import static dev.outbox.testkit.SourceScenario.message;
+import static dev.outbox.testkit.SourceScenario.times;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Priority;
+import dev.outbox.WorkItem;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.Source;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Three bands between items without a key and between the heads of keys, never inside a key. */
+interface PriorityContract {
+    private static long count(List<WorkItem> items, Priority priority) {
+        return items.stream()
+                .filter(item -> item.message().priority() == priority)
+                .count();
+    }
+
+    @Test
+    default void urgentItemsComeBeforeNormalOnesAndThoseBeforeBulk(SourceScenario store) {
+        List<String> bulk = store.enqueueAll(times(20, message().priority(Priority.BULK)));
+        List<String> normal = store.enqueueAll(times(20, message()));
+        List<String> high = store.enqueueAll(times(20, message().priority(Priority.HIGH)));
+        Source source = store.newSource();
+
+        Claim first = store.claimSome(source, atMost(20));
+        Claim second = store.claimSome(source, atMost(20));
+
+        assertThat(first.items()).extracting(WorkItem::id).containsAll(high.subList(0, 18));
+        assertThat(count(first.items(), Priority.BULK)).isBetween(1L, 2L);
+        assertThat(second.items()).extracting(WorkItem::id).containsAll(normal.subList(0, 16));
+        assertThat(store.claimAll(source).ids()).containsAll(bulk.subList(4, 20));
+    }
+
+    @Test
+    default void bulkGetsATenthOfABatch(SourceScenario store) {
+        store.enqueueAll(times(300, message().priority(Priority.HIGH)));
+        store.enqueueAll(times(300, message().priority(Priority.BULK)));
+        Source source = store.newSource();
+
+        for (int i = 0; i < 3; i++) {
+            Claim claim = store.claimSome(source, atMost(50));
+            assertThat(claim.items()).hasSize(50);
+            assertThat(count(claim.items(), Priority.BULK)).isGreaterThanOrEqualTo(5);
+            assertThat(count(claim.items(), Priority.HIGH)).isGreaterThanOrEqualTo(40);
+        }
+    }
+
+    @Test
+    default void bulkFillsTheBatchWhenNothingElseIsThere(SourceScenario store) {
+        store.enqueueAll(times(60, message().priority(Priority.BULK)));
+
+        assertThat(store.claimSome(store.newSource(), atMost(50)).items()).hasSize(50);
+    }
+
+    @Test
+    default void bulkIsServedEvenOneItemAtATime(SourceScenario store) {
+        store.enqueueAll(times(60, message().priority(Priority.HIGH)));
+        store.enqueue(message().priority(Priority.BULK));
+        Source source = store.newSource();
+
+        List<WorkItem> items = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            items.addAll(store.claimSome(source, atMost(1)).items());
+        }
+
+        assertThat(count(items, Priority.BULK)).isEqualTo(1);
+    }
+
+    @Test
+    default void aKeyWithAnUrgentHeadComesBeforeOtherKeys(SourceScenario store) {
+        for (int i = 0; i < 100; i++) {
+            store.enqueue(keyed("normal-" + i));
+        }
+        String urgent = store.enqueue(keyed("z-urgent").priority(Priority.HIGH));
+
+        assertThat(store.claimSome(store.newSource(), atMost(10)).items())
+                .extracting(WorkItem::id)
+                .contains(urgent);
+    }
+
+    @Test
+    default void priorityNeverReordersAKey(SourceScenario store) {
+        List<String> ids =
+                store.enqueueAll(keyed("a").priority(Priority.BULK), keyed("a").priority(Priority.HIGH), keyed("a"));
+
+        assertThat(store.claimAll(store.newSource()).ids()).containsExactlyElementsOf(ids);
+    }
+
+    @Test
+    default void keysOfBulkItemsAreServedBesideOthers(SourceScenario store) {
+        for (int i = 0; i < 30; i++) {
+            store.enqueueAll(times(50, keyed("normal-" + i)));
+        }
+        String bulk = store.enqueue(keyed("bulk").priority(Priority.BULK));
+        Source source = store.newSource();
+
+        List<String> claimed = new ArrayList<>();
+        for (int i = 0; i < 400 && !claimed.contains(bulk); i++) {
+            Claim claim = store.claimSome(source, atMost(4));
+            claim.items().forEach(item -> claimed.add(item.id()));
+            store.settleDone(source, claim);
+        }
+
+        assertThat(claimed).contains(bulk);
+    }
+}
