@@ -24,13 +24,16 @@ abstract class Delivery {
     final Judge judge;
     final InFlight inFlight;
     final Settler settler;
+    final Breakers breakers;
     private final BooleanSupplier stopping;
 
-    Delivery(PollerOptions options, InFlight inFlight, Settler settler, BooleanSupplier stopping) {
+    Delivery(
+            PollerOptions options, InFlight inFlight, Settler settler, Breakers breakers, BooleanSupplier stopping) {
         this.options = options;
         this.judge = new Judge(options);
         this.inFlight = inFlight;
         this.settler = settler;
+        this.breakers = breakers;
         this.stopping = stopping;
     }
 
@@ -55,18 +58,47 @@ abstract class Delivery {
 
     @Nullable
     WorkItem begin(Run run) {
-        return stopping.getAsBoolean() ? null : run.begin(options.now());
+        WorkItem next = run.peek();
+        if (next == null || stopping.getAsBoolean() || run.isLost(options.now())) {
+            return null;
+        }
+        Breaker breaker = breakers.of(next);
+        if (!breaker.permits(options.now())) {
+            breakers.putOff(run, next);
+            return null;
+        }
+        WorkItem item = run.begin(options.now());
+        if (item == null) {
+            breaker.abandoned();
+        }
+        return item;
     }
 
     /** Ends a delivery and settles it; false if the run must not go on. */
     boolean end(Run run, WorkItem item, Outcome outcome, long started) {
-        Verdict verdict = verdict(run, item, outcome, started, run.end());
+        Run.Interruption interruption = run.end();
+        Verdict verdict = verdict(run, item, outcome, started, interruption);
         if (verdict == null) {
+            breakers.of(item).abandoned();
             return false;
         }
+        boolean answered = interruption == null || outcome instanceof Outcome.Done;
+        boolean tooLong = !answered && interruption == Run.Interruption.TOO_LONG;
+        if (tooLong || (answered && outcome instanceof Outcome.Retry retry && !(retry.cause() instanceof RetryAfter))) {
+            breakers.failed(verdict, tooLong ? new TimeoutException("delivery took too long") : cause(outcome));
+            return false;
+        }
+        if (answered && !(outcome instanceof Outcome.Retry)) {
+            breakers.succeeded(item);
+        } else {
+            breakers.of(item).abandoned();
+        }
         settler.add(judge.withRest(verdict));
-        throwIfFatal(outcome);
         return Judge.continues(verdict);
+    }
+
+    private static Throwable cause(Outcome outcome) {
+        return ((Outcome.Retry) outcome).cause();
     }
 
     /** A delivery that we interrupted has no verdict of its own, unless it succeeded all the same. */
@@ -94,8 +126,9 @@ abstract class Delivery {
     /** What is left of a run goes back, or is dropped if it is not ours any more. */
     private void finish(Run run) {
         if (run.isLost(options.now())) {
-            List<WorkItem> dropped = run.takeRest();
-            dropped.forEach(item -> inFlight.settled(run, item));
+            List<WorkItem> rest = run.takeRest();
+            rest.forEach(item -> inFlight.settled(run, item));
+            List<WorkItem> dropped = run.newlyLost(rest);
             if (!dropped.isEmpty()) {
                 LOG.warn("poller {}: lease lost, {} items dropped undelivered", options.name(), dropped.size());
                 options.emit(() -> new OutboxEvent.LeaseLost(options.name(), dropped));
@@ -106,7 +139,7 @@ abstract class Delivery {
     }
 
     /** Out of memory and kin are no property of the message: they end the poller, and are not swallowed. */
-    private static void throwIfFatal(Outcome outcome) {
+    static void throwIfFatal(Outcome outcome) {
         if (outcome instanceof Outcome.Retry retry
                 && retry.cause() instanceof VirtualMachineError error
                 && !(error instanceof StackOverflowError)) {
@@ -123,8 +156,9 @@ abstract class Delivery {
                 PollerOptions options,
                 InFlight inFlight,
                 Settler settler,
+                Breakers breakers,
                 BooleanSupplier stopping) {
-            super(options, inFlight, settler, stopping);
+            super(options, inFlight, settler, breakers, stopping);
             this.destination = destination;
         }
 
@@ -143,7 +177,9 @@ abstract class Delivery {
             } catch (Throwable failure) {
                 outcome = Judge.outcome(failure);
             }
-            return end(run, item, outcome, started);
+            boolean more = end(run, item, outcome, started);
+            throwIfFatal(outcome);
+            return more;
         }
     }
 
@@ -156,8 +192,9 @@ abstract class Delivery {
                 PollerOptions options,
                 InFlight inFlight,
                 Settler settler,
+                Breakers breakers,
                 BooleanSupplier stopping) {
-            super(options, inFlight, settler, stopping);
+            super(options, inFlight, settler, breakers, stopping);
             this.destination = destination;
         }
 
@@ -204,29 +241,30 @@ abstract class Delivery {
                     active.add(begun.get(i));
                 }
             }
+            outcomes.forEach(Delivery::throwIfFatal);
             return active;
         }
 
         /** One outcome per item, whatever the destination answers: no verdict is a retry. */
         private List<Outcome> call(List<WorkItem> items) {
-            List<@Nullable Outcome> answers;
+            List<@Nullable Outcome> answers = List.of();
             Throwable missing;
             try {
-                answers = destination.deliver(List.copyOf(items));
+                List<Outcome> given = destination.deliver(List.copyOf(items));
+                if (given != null) {
+                    answers = new ArrayList<>(given); // here, because looking at a lazy list may fail too
+                }
                 missing = new IllegalStateException("the batch destination gave "
-                        + (answers == null
-                                ? "no outcomes"
-                                : answers.size() + " outcomes for " + items.size() + " items")
+                        + (given == null ? "no outcomes" : answers.size() + " outcomes for " + items.size() + " items")
                         + "; this item has none");
             } catch (Throwable failure) {
-                answers = List.of();
                 missing = failure;
             }
-            boolean usable = answers != null && answers.size() <= items.size();
+            boolean usable = answers.size() <= items.size();
             List<Outcome> outcomes = new ArrayList<>();
             for (int i = 0; i < items.size(); i++) {
                 Outcome answer = usable && i < answers.size() ? answers.get(i) : null;
-                outcomes.add(answer == null ? Judge.outcome(missing) : answer);
+                outcomes.add(answer == null ? Outcome.retry(missing) : answer);
             }
             return outcomes;
         }
@@ -243,8 +281,9 @@ abstract class Delivery {
                 PollerOptions options,
                 InFlight inFlight,
                 Settler settler,
+                Breakers breakers,
                 BooleanSupplier stopping) {
-            super(options, inFlight, settler, stopping);
+            super(options, inFlight, settler, breakers, stopping);
             this.destination = destination;
             this.source = source;
         }
@@ -270,10 +309,15 @@ abstract class Delivery {
                 }
             } catch (Throwable failure) {
                 run.settling(null);
-                return end(run, item, Judge.outcome(failure), started);
+                Outcome outcome = Judge.outcome(failure);
+                boolean more = end(run, item, outcome, started);
+                throwIfFatal(outcome);
+                return more;
             }
             run.end();
+            breakers.succeeded(item);
             settler.settled(done, fenced);
+            settler.wake(); // whoever waits for room is told by the settling thread
             return !fenced;
         }
     }

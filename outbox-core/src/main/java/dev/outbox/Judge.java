@@ -23,6 +23,26 @@ final class Judge {
         return new Verdict(run, item, settlement(run, item, outcome), Duration.ofNanos(options.now() - started));
     }
 
+    /** The same failure, put off because the destination is down: no attempt is counted. */
+    Verdict putOff(Verdict failed, Duration delay) {
+        String error = "the destination is down: " + failed.settlement().error();
+        return new Verdict(
+                failed.run(), failed.item(), later(failed.run(), failed.item(), delay, error), failed.delivery());
+    }
+
+    /** What has not been begun of a run is put off because the destination is down. */
+    List<Verdict> putOff(Run run, Duration delay) {
+        List<Verdict> verdicts = new ArrayList<>();
+        for (WorkItem item : run.takeRest()) {
+            verdicts.add(
+                    verdicts.isEmpty()
+                            ? new Verdict(
+                                    run, item, later(run, item, delay, "the destination is down"), Duration.ZERO)
+                            : release(run, item, false));
+        }
+        return verdicts;
+    }
+
     /** @param delivered whether delivery had begun: then the attempt stays counted */
     Verdict release(Run run, WorkItem item, boolean delivered) {
         return new Verdict(run, item, Settlement.release(run.lease(item), delivered), Duration.ZERO);
@@ -68,14 +88,20 @@ final class Judge {
     private Settlement retry(Run run, WorkItem item, Throwable cause) {
         Lease lease = run.lease(item);
         String error = ErrorText.of(cause);
-        if (cause instanceof RetryAfter later) {
-            Duration age = Duration.between(item.createdOn(), run.claimedAt());
-            return age.compareTo(options.maxAge()) > 0
-                    ? Settlement.dead(lease, "older than the maximum age of " + options.maxAge() + ": " + error)
-                    : Settlement.retryAfter(lease, later.delay(), error);
+        if (cause instanceof RetryAfter asked) {
+            return later(run, item, asked.delay(), error);
         }
         return options.retry().isExhausted(item.attempt())
                 ? Settlement.dead(lease, error)
                 : Settlement.retry(lease, options.retry().delayAfter(item.attempt()), error);
+    }
+
+    /** Later without counting an attempt, unless the item is too old to be put off once more. */
+    private Settlement later(Run run, WorkItem item, Duration delay, String error) {
+        Lease lease = run.lease(item);
+        Duration age = Duration.between(item.createdOn(), run.claimedAt());
+        return age.compareTo(options.maxAge()) > 0
+                ? Settlement.dead(lease, "older than the maximum age of " + options.maxAge() + ": " + error)
+                : Settlement.retryAfter(lease, delay, error);
     }
 }

@@ -27,9 +27,13 @@ final class PollLoop {
     /** An idle poller asks for the next due time once in so many polls. */
     private static final int NEXT_DUE_EVERY = 10;
 
+    /** No idle pause is shorter, not even if a source says that something is due when nothing can be claimed. */
+    private static final long SHORTEST_IDLE = Duration.ofMillis(10).toNanos();
+
     private final PollerOptions options;
     private final ClaimRequest request;
     private final InFlight inFlight;
+    private final Breakers breakers;
     private final Consumer<List<Run>> deliver;
     private final Signal signal = new Signal();
     private final AtomicBoolean wantsRoom = new AtomicBoolean();
@@ -40,10 +44,11 @@ final class PollLoop {
     private boolean knowsNextDue;
     private long nextDueAt;
 
-    PollLoop(PollerOptions options, InFlight inFlight, Consumer<List<Run>> deliver) {
+    PollLoop(PollerOptions options, InFlight inFlight, Breakers breakers, Consumer<List<Run>> deliver) {
         this.options = options;
         this.request = options.claimRequest();
         this.inFlight = inFlight;
+        this.breakers = breakers;
         this.deliver = deliver;
         this.idle = options.minIdle().toNanos();
     }
@@ -62,6 +67,11 @@ final class PollLoop {
 
     /** One round: claim or wait. */
     void round() {
+        long pause = breakers.pauseLeft();
+        if (pause > 0) {
+            signal.await(pause);
+            return;
+        }
         if (!hasRoom()) {
             wantsRoom.set(true);
             if (!hasRoom()) {
@@ -85,14 +95,20 @@ final class PollLoop {
         }
     }
 
+    /** A destination that is down gets one item at a time, after its pause. */
     private boolean hasRoom() {
-        return inFlight.size() <= options.batchSize();
+        return breakers.isDown() ? inFlight.size() == 0 : inFlight.size() <= options.batchSize();
+    }
+
+    private ClaimRequest request() {
+        ClaimRequest now = breakers.isDown() ? request.count(1) : request;
+        return now.except(breakers.topicsDown());
     }
 
     /** Claims once and hands over what came. */
     Claim claim() {
         long start = options.now();
-        Claim claim = options.source().claim(request);
+        Claim claim = options.source().claim(request());
         if (!claim.items().isEmpty()) {
             List<Run> runs = inFlight.add(claim, start + options.lease().toNanos());
             LOG.debug(
@@ -112,7 +128,7 @@ final class PollLoop {
     }
 
     private void idle() {
-        boolean woken = signal.await(Math.min(idle, untilNextDue()));
+        boolean woken = signal.await(Math.max(SHORTEST_IDLE, Math.min(idle, untilNextDue())));
         idle = woken
                 ? options.minIdle().toNanos()
                 : Math.min(2 * idle, options.maxIdle().toNanos());
@@ -131,7 +147,7 @@ final class PollLoop {
                 knowsNextDue = false; // the next claim will say what is wrong
             }
         }
-        return knowsNextDue ? Math.max(1, nextDueAt - now) : Long.MAX_VALUE;
+        return knowsNextDue ? nextDueAt - now : Long.MAX_VALUE;
     }
 
     private void backOff(RuntimeException failure) {

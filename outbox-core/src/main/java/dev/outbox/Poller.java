@@ -12,7 +12,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +45,7 @@ public final class Poller implements AutoCloseable {
     private final CountDownLatch closed = new CountDownLatch(1);
     private final PollLoop loop;
     private final Settler settler;
+    private final Breakers breakers;
     private final Renewer renewer;
     private final Delivery delivery;
     private final Signal renewal = new Signal();
@@ -54,16 +54,17 @@ public final class Poller implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private final List<WakeUp.Subscription> subscriptions = new ArrayList<>();
     private @Nullable ExecutorService ownExecutor;
-    private @Nullable Workers workers;
+    private volatile @Nullable Workers workers;
     private volatile boolean settlerStops;
     private volatile boolean renewerStops;
 
-    Poller(PollerOptions options, PollerBuilder.Form form) {
+    Poller(PollerOptions options, PollerBuilder.Form form, @Nullable Routes routes) {
         this.options = options;
         this.settler = new Settler(options, inFlight, io, this::onKeyedSettled);
-        this.delivery = form.delivery(options, inFlight, settler, this::isStopping);
+        this.breakers = new Breakers(options, routes, settler, this::wakeUp);
+        this.delivery = form.delivery(options, inFlight, settler, breakers, this::isStopping);
         this.renewer = new Renewer(options, inFlight, io);
-        this.loop = new PollLoop(options, inFlight, this::deliver);
+        this.loop = new PollLoop(options, inFlight, breakers, this::deliver);
     }
 
     /** A poller over this source, still to be given a destination. */
@@ -111,14 +112,18 @@ public final class Poller implements AutoCloseable {
             throw new IllegalStateException(
                     "poller " + options.name() + " was started or closed; pollOnce() is for one that is not started");
         }
-        Claim claim = loop.claim();
-        while (claim.items().isEmpty() && claim.more()) {
-            claim = loop.claim();
+        try {
+            Claim claim = loop.claim();
+            while (claim.items().isEmpty() && claim.more()) {
+                claim = loop.claim();
+            }
+            return claim.items().size();
+        } finally {
+            breakers.settleOverdue(true);
+            while (!settler.isEmpty()) {
+                settler.flush();
+            }
         }
-        while (!settler.isEmpty()) {
-            settler.flush();
-        }
-        return claim.items().size();
     }
 
     /** Polls now instead of at the end of an idle pause: call it after a commit that enqueued something. */
@@ -141,12 +146,12 @@ public final class Poller implements AutoCloseable {
      * deliveries under way until the drain timeout, then interrupts them and gives those back that return
      * (their attempt stays counted). A delivery that ignores the interrupt keeps its lease until it expires.
      *
-     * <p>Idempotent; a second call waits for the first. Called by a destination it returns at once and closes
-     * behind it.
+     * <p>Idempotent; a second call waits for the first. Called by a destination or a listener it returns at
+     * once and closes behind it.
      */
     @Override
     public void close() {
-        if (workers != null && workers.isOwnThread()) {
+        if (isOwnThread()) {
             new Thread(this::close, "outbox-" + options.name() + "-close").start();
             return;
         }
@@ -154,7 +159,11 @@ public final class Poller implements AutoCloseable {
             closed.countDown();
             return;
         }
-        if (state.compareAndSet(State.RUNNING, State.STOPPING)) {
+        boolean first;
+        synchronized (threads) { // a start under way is let finish
+            first = state.compareAndSet(State.RUNNING, State.STOPPING);
+        }
+        if (first) {
             try {
                 stop();
             } finally {
@@ -180,6 +189,7 @@ public final class Poller implements AutoCloseable {
                 LOG.warn("poller {}: a delivery ignored its interrupt; its lease will expire", options.name());
             }
         }
+        breakers.settleOverdue(true);
         settlerStops = true;
         settlePause.ring();
         settler.wake();
@@ -193,6 +203,17 @@ public final class Poller implements AutoCloseable {
         }
     }
 
+    /** One that delivers, or one of the poller's own: it would wait for itself. */
+    private boolean isOwnThread() {
+        Workers delivering = workers;
+        if (delivering != null && delivering.isOwnThread()) {
+            return true;
+        }
+        synchronized (threads) {
+            return threads.contains(Thread.currentThread());
+        }
+    }
+
     private boolean isStopping() {
         State now = state.get();
         return now == State.STOPPING || now == State.CLOSED;
@@ -203,11 +224,11 @@ public final class Poller implements AutoCloseable {
         if (isStopping()) {
             giveBack(runs);
         } else if (delivering == null) {
-            runs.forEach(run -> delivery.deliver(List.of(run)));
+            delivery.deliver(runs);
         } else {
             try {
                 delivering.add(runs);
-            } catch (RejectedExecutionException e) {
+            } catch (RuntimeException e) {
                 giveBack(delivering.takeQueued());
                 throw new OutboxException(
                         "the executor of poller " + options.name() + " takes no work; is it shut down?", e, true);
@@ -234,19 +255,22 @@ public final class Poller implements AutoCloseable {
         int failures = 0;
         long giveUp = Long.MAX_VALUE;
         while (!settlerStops || !settler.isEmpty()) {
-            if (!settlerStops) {
+            boolean closing = settlerStops;
+            if (!closing) {
                 settler.await(Duration.ofSeconds(1).toNanos());
             } else if (giveUp == Long.MAX_VALUE) {
                 giveUp = System.nanoTime() + options.drainTimeout().toNanos();
-            } else if (System.nanoTime() - giveUp > 0) {
-                LOG.warn("poller {}: gave up settling at close; the leases will expire", options.name());
-                return;
             }
             try {
+                breakers.settleOverdue(closing);
                 settler.flush();
                 loop.madeRoom();
                 failures = 0;
             } catch (RuntimeException e) {
+                if (closing && System.nanoTime() - giveUp >= 0) {
+                    LOG.warn("poller {}: gave up settling at close; the leases will expire", options.name(), e);
+                    return;
+                }
                 pause("settle", e, PollLoop.backoff(failures++));
             }
         }

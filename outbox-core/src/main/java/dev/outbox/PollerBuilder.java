@@ -33,6 +33,8 @@ public final class PollerBuilder {
     private final List<OutboxListener> listeners = new ArrayList<>();
     private final Set<String> topics = new LinkedHashSet<>();
     private @Nullable Form form;
+    private @Nullable Routes routes;
+    private BreakerPolicy breaker = BreakerPolicy.standard();
     private @Nullable String name;
     private @Nullable Executor executor;
     private int batchSize = 100;
@@ -54,21 +56,23 @@ public final class PollerBuilder {
     /** How runs are delivered, made once the poller's parts exist. */
     @FunctionalInterface
     interface Form {
-        Delivery delivery(PollerOptions options, InFlight inFlight, Settler settler, BooleanSupplier stopping);
+        Delivery delivery(
+                PollerOptions options, InFlight inFlight, Settler settler, Breakers breakers, BooleanSupplier stopping);
     }
 
     /** Delivers item by item. */
     public PollerBuilder to(Destination destination) {
         Require.present("destination", destination);
-        return form((options, inFlight, settler, stopping) ->
-                new Delivery.Single(destination, options, inFlight, settler, stopping));
+        routes = destination instanceof Routes byTopic ? byTopic : null;
+        return form((options, inFlight, settler, breakers, stopping) ->
+                new Delivery.Single(destination, options, inFlight, settler, breakers, stopping));
     }
 
     /** Delivers many items per call. */
     public PollerBuilder toBatch(BatchDestination destination) {
         Require.present("destination", destination);
-        return form((options, inFlight, settler, stopping) ->
-                new Delivery.Batch(destination, options, inFlight, settler, stopping));
+        return form((options, inFlight, settler, breakers, stopping) ->
+                new Delivery.Batch(destination, options, inFlight, settler, breakers, stopping));
     }
 
     /**
@@ -82,8 +86,8 @@ public final class PollerBuilder {
             throw new IllegalArgumentException("inTransaction(...) needs a TransactionalSource, but "
                     + source.getClass().getName() + " is none; use to(...)");
         }
-        return form((options, inFlight, settler, stopping) ->
-                new Delivery.Transactional(destination, transactional, options, inFlight, settler, stopping));
+        return form((options, inFlight, settler, breakers, stopping) ->
+                new Delivery.Transactional(destination, transactional, options, inFlight, settler, breakers, stopping));
     }
 
     private PollerBuilder form(Form form) {
@@ -147,6 +151,15 @@ public final class PollerBuilder {
     }
 
     /**
+     * When a destination counts as down; with {@link Destination#byTopic()} each route for itself. Default:
+     * {@link BreakerPolicy#standard()}.
+     */
+    public PollerBuilder breaker(BreakerPolicy breaker) {
+        this.breaker = Require.present("breaker", breaker);
+        return this;
+    }
+
+    /**
      * The pause after a poll that found nothing: it grows from the first to the second. The second is the
      * longest time a message can go unnoticed. Default: 50 ms to 1 s; each 10 ms to 1 day.
      */
@@ -203,7 +216,7 @@ public final class PollerBuilder {
             throw new IllegalStateException(
                     "the poller has no destination; call to(...), toBatch(...) or inTransaction(...)");
         }
-        return new Poller(options(), form);
+        return new Poller(options(), form, routes);
     }
 
     /** {@link #build()} and {@link Poller#start()}. */
@@ -222,6 +235,7 @@ public final class PollerBuilder {
                 maxDeliveryTime,
                 maxAge,
                 retry,
+                breaker,
                 minIdle,
                 maxIdle,
                 drainTimeout,

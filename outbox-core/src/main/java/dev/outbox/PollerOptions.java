@@ -24,6 +24,7 @@ record PollerOptions(
         Duration maxDeliveryTime,
         Duration maxAge,
         RetryPolicy retry,
+        BreakerPolicy breaker,
         Duration minIdle,
         Duration maxIdle,
         Duration drainTimeout,
@@ -49,7 +50,7 @@ record PollerOptions(
     String describe() {
         return "batchSize=" + batchSize + ", concurrency=" + concurrency + ", executor="
                 + (executor == null ? "own" : "given") + ", lease=" + lease + ", maxDeliveryTime=" + maxDeliveryTime
-                + ", maxAge=" + maxAge + ", retry=" + retry + ", idle=" + minIdle + ".." + maxIdle + ", drainTimeout="
+                + ", maxAge=" + maxAge + ", retry=" + retry + ", breaker=" + breaker + ", idle=" + minIdle + ".." + maxIdle + ", drainTimeout="
                 + drainTimeout + ", purgeEvery=" + purgeEvery + ", topics=" + (topics.isEmpty() ? "all" : topics);
     }
 }

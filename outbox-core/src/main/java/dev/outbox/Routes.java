@@ -3,6 +3,7 @@ package dev.outbox;
 import dev.outbox.internal.Require;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +38,17 @@ public final class Routes implements Destination {
     /** Where items without a route of their own go. Default: nowhere, they fail and are retried. */
     public Routes otherwise(Destination destination) {
         return new Routes(byTopic, Require.present("destination", destination));
+    }
+
+    /** What stands for the route of a topic: the destination, or this where there is none. */
+    Object routeOf(String topic) {
+        Destination destination = byTopic.getOrDefault(topic, otherwise);
+        return destination == null ? this : destination;
+    }
+
+    /** Topics with a route of their own. */
+    Set<String> topics() {
+        return byTopic.keySet();
     }
 
     @Override

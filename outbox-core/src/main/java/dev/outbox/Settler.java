@@ -109,7 +109,10 @@ final class Settler {
                         "poller {}: {} items could not be settled before their lease ended",
                         options.name(),
                         items.size());
-                options.emit(() -> new OutboxEvent.LeaseLost(options.name(), items));
+                List<WorkItem> lost = run.newlyLost(items);
+                if (!lost.isEmpty()) {
+                    options.emit(() -> new OutboxEvent.LeaseLost(options.name(), lost));
+                }
             } else {
                 queue.addFirst(group);
             }

@@ -35,6 +35,12 @@ public sealed interface OutboxEvent {
     /** Items dropped undelivered or interrupted, because their lease ran out or was taken. */
     record LeaseLost(String poller, List<WorkItem> items) implements OutboxEvent {}
 
+    /** A destination is down: its items wait, and are not counted as attempts. {@code topic} is one of its. */
+    record DestinationDown(String poller, String topic, Throwable cause, Duration pause) implements OutboxEvent {}
+
+    /** A destination that was down has taken an item. */
+    record DestinationUp(String poller, String topic) implements OutboxEvent {}
+
     /** Done items removed by retention. */
     record Purged(int count) implements OutboxEvent {}
 

@@ -11,18 +11,37 @@ import java.util.Set;
  * @param lease how long the lease lasts, 10 ms to 1 day, by the source's clock
  * @param maxAttempts an item whose lease expired on this attempt becomes Dead instead of being leased again
  * @param topics only these; empty means all
+ * @param except not these, for now: their destination is down
  * @param owner the poller's name, for people to read
  */
-public record ClaimRequest(int count, Duration lease, int maxAttempts, Set<String> topics, String owner) {
+public record ClaimRequest(
+        int count, Duration lease, int maxAttempts, Set<String> topics, Set<String> except, String owner) {
     public ClaimRequest {
         Require.between("count", count, 1, 10_000);
         Require.between("lease", lease, Duration.ofMillis(10), Duration.ofDays(1));
         Require.between("maxAttempts", maxAttempts, 1, 1_000_000);
         topics = Set.copyOf(topics);
+        except = Set.copyOf(except);
         Require.text("owner", owner, 255);
     }
 
+    /** Without exceptions. */
+    public ClaimRequest(int count, Duration lease, int maxAttempts, Set<String> topics, String owner) {
+        this(count, lease, maxAttempts, topics, Set.of(), owner);
+    }
+
     public ClaimRequest count(int count) {
-        return new ClaimRequest(count, lease, maxAttempts, topics, owner);
+        return new ClaimRequest(count, lease, maxAttempts, topics, except, owner);
+    }
+
+    public ClaimRequest except(Set<String> except) {
+        return except.equals(this.except)
+                ? this
+                : new ClaimRequest(count, lease, maxAttempts, topics, except, owner);
+    }
+
+    /** Whether items of this topic are asked for. */
+    public boolean wants(String topic) {
+        return (topics.isEmpty() || topics.contains(topic)) && !except.contains(topic);
     }
 }

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -126,7 +127,7 @@ final class PostgresClaim {
                     ORDER BY {sequence} LIMIT 1) head
                 WHERE head.priority = 0
                   AND (head.due_on IS NULL OR head.due_on <= statement_timestamp())
-                  AND (:topics::text[] IS NULL OR head.topic = ANY (:topics))
+                  AND (:topics::text[] IS NULL OR (head.topic = ANY (:topics)) = :listed)
                   AND (SELECT true FROM {table}
                        WHERE {message_key} = urgent.key AND {status} >= 1 AND {status} < 2 LIMIT 1) IS NULL
                 LIMIT :count
@@ -140,7 +141,7 @@ final class PostgresClaim {
                     ORDER BY {sequence} LIMIT 1) head
                 WHERE head.priority <> 0 AND (head.priority = 1 OR random() < :bulk_chance)
                   AND (head.due_on IS NULL OR head.due_on <= statement_timestamp())
-                  AND (:topics::text[] IS NULL OR head.topic = ANY (:topics))
+                  AND (:topics::text[] IS NULL OR (head.topic = ANY (:topics)) = :listed)
                   AND (SELECT true FROM {table}
                        WHERE {message_key} = keys.key AND {status} >= 1 AND {status} < 2 LIMIT 1) IS NULL
                 LIMIT :count
@@ -153,27 +154,27 @@ final class PostgresClaim {
                              WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                                AND {priority} = 0 AND {sequence} > :high_mark
                                AND {sequence} <= COALESCE((SELECT high FROM stretch), 9223372036854775807)
-                               AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                               AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                              LIMIT (:count + :turn) / 2)
                             UNION ALL
                             (SELECT FROM {table}
                              WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                                AND {priority} = 1 AND {sequence} > :normal_mark
                                AND {sequence} <= COALESCE((SELECT normal FROM stretch), 9223372036854775807)
-                               AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                               AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                              LIMIT (:count + :turn) / 2)
                             UNION ALL
                             (SELECT FROM {table}
                              WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                                AND {priority} = 2 AND {sequence} > :bulk_mark
                                AND {sequence} <= COALESCE((SELECT bulk FROM stretch), 9223372036854775807)
-                               AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                               AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                              LIMIT (:count + :turn) / 2)
                             UNION ALL
                             (SELECT FROM {table}
                              WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
                                AND {due_on} >= :due_mark AND {due_on} <= statement_timestamp()
-                               AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                               AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                              LIMIT (:count + :turn) / 2)
                             LIMIT (:count + :turn) / 2) unkeyed)
                     ELSE 0 END AS room
@@ -199,7 +200,7 @@ final class PostgresClaim {
                 FROM locked_heads head CROSS JOIN LATERAL (
                     SELECT {work_item_id} AS id, {message_key} AS key, {sequence} AS sequence,
                         ({due_on} IS NULL OR {due_on} <= statement_timestamp())
-                        AND (:topics::text[] IS NULL OR {topic} = ANY (:topics)) AS eligible
+                        AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed) AS eligible
                     FROM {table}
                     WHERE NOT head.suspect
                       AND {status} = 0 AND {message_key} = head.key AND {sequence} > head.sequence
@@ -226,7 +227,7 @@ final class PostgresClaim {
                 SELECT {work_item_id} AS id FROM {table}
                 WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
                   AND {due_on} >= :due_mark AND {due_on} <= statement_timestamp()
-                  AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                  AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                 ORDER BY {due_on}
                 LIMIT CASE WHEN EXISTS (
                     SELECT FROM {table}
@@ -238,21 +239,21 @@ final class PostgresClaim {
                              WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                                AND {priority} = 0 AND {sequence} > :high_mark
                                AND {sequence} <= COALESCE((SELECT high FROM stretch), 9223372036854775807)
-                               AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                               AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                              LIMIT ((SELECT room FROM unkeyed) + :other_turn) / 2)
                             UNION ALL
                             (SELECT FROM {table}
                              WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                                AND {priority} = 1 AND {sequence} > :normal_mark
                                AND {sequence} <= COALESCE((SELECT normal FROM stretch), 9223372036854775807)
-                               AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                               AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                              LIMIT ((SELECT room FROM unkeyed) + :other_turn) / 2)
                             UNION ALL
                             (SELECT FROM {table}
                              WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                                AND {priority} = 2 AND {sequence} > :bulk_mark
                                AND {sequence} <= COALESCE((SELECT bulk FROM stretch), 9223372036854775807)
-                               AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                               AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                              LIMIT ((SELECT room FROM unkeyed) + :other_turn) / 2)
                             LIMIT ((SELECT room FROM unkeyed) + :other_turn) / 2) ready)
                     ELSE 0 END
@@ -267,7 +268,7 @@ final class PostgresClaim {
                     WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                       AND {priority} = 2 AND {sequence} > :bulk_mark
                       AND {sequence} <= COALESCE((SELECT bulk FROM stretch), 9223372036854775807)
-                      AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                      AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                     LIMIT ((SELECT room FROM ready) + :tenth_turn) / 10) bulk
             ),
             high AS MATERIALIZED (
@@ -275,7 +276,7 @@ final class PostgresClaim {
                 WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                   AND {priority} = 0 AND {sequence} > :high_mark
                   AND {sequence} <= COALESCE((SELECT high FROM stretch), 9223372036854775807)
-                  AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                  AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                 ORDER BY {sequence}
                 LIMIT (SELECT room FROM ready) - (SELECT bulk FROM reserve)
                 FOR NO KEY UPDATE SKIP LOCKED
@@ -285,7 +286,7 @@ final class PostgresClaim {
                 WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                   AND {priority} = 1 AND {sequence} > :normal_mark
                   AND {sequence} <= COALESCE((SELECT normal FROM stretch), 9223372036854775807)
-                  AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                  AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                 ORDER BY {sequence}
                 LIMIT (SELECT room FROM ready) - (SELECT bulk FROM reserve) - (SELECT count(*) FROM high)
                 FOR NO KEY UPDATE SKIP LOCKED
@@ -295,7 +296,7 @@ final class PostgresClaim {
                 WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                   AND {priority} = 2 AND {sequence} > :bulk_mark
                   AND {sequence} <= COALESCE((SELECT bulk FROM stretch), 9223372036854775807)
-                  AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+                  AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                 ORDER BY {sequence}
                 LIMIT (SELECT room FROM ready) - (SELECT count(*) FROM high) - (SELECT count(*) FROM normal)
                 FOR NO KEY UPDATE SKIP LOCKED
@@ -328,6 +329,8 @@ final class PostgresClaim {
     /** What the marks are about; null before the first claim. */
     private @Nullable Set<String> topics;
 
+    private Set<String> except = Set.of();
+
     /** How far the ready road was taken, by priority. */
     private final long[] readyMarks = new long[BANDS.length];
 
@@ -359,16 +362,23 @@ final class PostgresClaim {
     Answer run(Connection connection, ClaimRequest request) throws SQLException {
         long start = ticker.getAsLong();
         boolean sweep =
-                !request.topics().equals(topics) || start - sweptAt >= Math.max(SWEEP_EVERY.toNanos(), 20 * sweepCost);
+                !(request.topics().equals(topics) && request.except().equals(except)) || start - sweptAt >= Math.max(SWEEP_EVERY.toNanos(), 20 * sweepCost);
         if (sweep) {
             Arrays.fill(readyMarks, Long.MIN_VALUE);
             dueMark = Instant.MIN;
         }
         turn++;
+        boolean listed = !request.topics().isEmpty();
+        Set<String> wanted = new HashSet<>(request.topics());
+        wanted.removeAll(request.except());
+        if (listed && wanted.isEmpty()) {
+            return new Answer(UUID.randomUUID().toString(), Instant.EPOCH, List.of(), List.of(), false);
+        }
         UUID token = UUID.randomUUID();
         Rows answer;
         try (Query query = claim.on(connection)) {
-            query.setArray("topics", "text", PostgresSource.topics(request.topics()))
+            query.setArray("topics", "text", PostgresSource.topics(listed ? wanted : request.except()))
+                    .set("listed", listed)
                     .set("high_mark", readyMarks[0])
                     .set("normal_mark", readyMarks[1])
                     .set("bulk_mark", readyMarks[2])
@@ -390,6 +400,7 @@ final class PostgresClaim {
         }
         if (sweep) {
             topics = request.topics();
+            except = request.except();
             sweptAt = ticker.getAsLong();
             sweepCost = sweptAt - start;
         }

@@ -79,12 +79,12 @@ final class InMemorySource implements Source {
     private List<Row> choose(ClaimRequest request, Instant now) {
         List<Row> unkeyed = new ArrayList<>();
         for (Row row : store.rows()) {
-            if (row.key() == null && row.isEligible(now) && matches(row, request.topics())) {
+            if (row.key() == null && row.isEligible(now) && request.wants(row.message.topic())) {
                 unkeyed.add(row);
             }
         }
         Iterator<Row> free = byPriority(unkeyed, request.count()).iterator();
-        Iterator<Row> ordered = inTurns(claimableRuns(request.topics(), now)).iterator();
+        Iterator<Row> ordered = inTurns(claimableRuns(request, now)).iterator();
         Set<String> served = new HashSet<>();
         List<Row> chosen = new ArrayList<>();
         while (chosen.size() < request.count() && (free.hasNext() || ordered.hasNext())) {
@@ -116,12 +116,12 @@ final class InMemorySource implements Source {
     }
 
     /** Per claimable key the items that may be leased from its head on; the keys from the cursor on. */
-    private List<List<Row>> claimableRuns(Set<String> topics, Instant now) {
+    private List<List<Row>> claimableRuns(ClaimRequest request, Instant now) {
         TreeMap<String, List<Row>> runs = new TreeMap<>();
         unfinishedByKey().forEach((key, rows) -> {
             if (rows.stream().noneMatch(row -> row.isLeased(now))) {
                 List<Row> run = rows.stream()
-                        .takeWhile(row -> row.isEligible(now) && matches(row, topics))
+                        .takeWhile(row -> row.isEligible(now) && request.wants(row.message.topic()))
                         .toList();
                 runs.put(key, run);
             }
