@@ -1,0 +1,92 @@
+package dev.outbox.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** The code in docs/how-to is cut out of files that are compiled and run here. */
+class DocumentationTest {
+    private static final Path HOW_TO = Path.of("../docs/how-to");
+
+    @TestFactory
+    Stream<DynamicTest> javaBlocksAreCodeOfTheseTests() throws IOException {
+        return blocksArePartOf(".java", "java");
+    }
+
+    @TestFactory
+    Stream<DynamicTest> sqlBlocksAreCodeOfTheseTests() throws IOException {
+        return blocksArePartOf("", "sql");
+    }
+
+    @Test
+    void aBlockThatIsNowhereIsFound() {
+        assertThat(javaBlocks("text\n```java\nnowhere();\n```\ntext")).containsExactly("nowhere();");
+        assertThat(isPartOfOne(List.of("somewhere();"), "nowhere();")).isFalse();
+    }
+
+    private static Stream<DynamicTest> blocksArePartOf(String ending, String language) throws IOException {
+        List<String> sources = sources(ending);
+        return files(HOW_TO, ".md").stream()
+                .flatMap(document -> blocks(read(document), language).stream()
+                        .map(block -> DynamicTest.dynamicTest(
+                                document.getFileName() + ": "
+                                        + block.strip().lines().findFirst().orElse(""),
+                                () -> assertThat(isPartOfOne(sources, block))
+                                        .as("%s is part of a file in src/test:%n%s", document, block)
+                                        .isTrue())));
+    }
+
+    private static List<String> javaBlocks(String document) {
+        return blocks(document, "java").stream().map(String::strip).toList();
+    }
+
+    private static List<String> blocks(String document, String language) {
+        return Pattern.compile("```" + language + "\\R(.*?)```", Pattern.DOTALL)
+                .matcher(document)
+                .results()
+                .map(block -> block.group(1))
+                .toList();
+    }
+
+    private static boolean isPartOfOne(List<String> sources, String block) {
+        return sources.stream().anyMatch(source -> source.contains(withoutSpace(block)));
+    }
+
+    private static List<String> sources(String ending) throws IOException {
+        return files(Path.of("src/test"), ending).stream()
+                .map(DocumentationTest::read)
+                .map(DocumentationTest::withoutSpace)
+                .toList();
+    }
+
+    private static List<Path> files(Path directory, String ending) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.filter(Files::isRegularFile)
+                    .filter(file -> file.toString().endsWith(ending))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Indentation and line breaks may differ. */
+    private static String withoutSpace(String code) {
+        return code.replaceAll("\\s+", "");
+    }
+}

@@ -1,0 +1,31 @@
+package dev.outbox.examples;
+
+import dev.outbox.BoundOutbox;
+import dev.outbox.Outbox;
+import javax.sql.DataSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+
+/** What Spring Boot would make by itself, and the outbox. */
+@Configuration
+@EnableTransactionManagement
+class SpringConfiguration {
+    @Bean
+    PlatformTransactionManager transactionManager(DataSource dataSource) {
+        return new JdbcTransactionManager(dataSource);
+    }
+
+    @Bean
+    BoundOutbox boundOutbox(Outbox outbox, DataSource dataSource) {
+        return outbox.in(new SpringTransaction(dataSource));
+    }
+
+    @Bean
+    SpringOrders orders(DataSource dataSource, BoundOutbox outbox) {
+        return new SpringOrders(new JdbcTemplate(dataSource), outbox);
+    }
+}

@@ -1,0 +1,135 @@
+package dev.outbox.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.Outbox;
+import java.io.IOException;
+import java.util.List;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+class SpringIT {
+    private final Shop shop = new Shop();
+    private final AnnotationConfigApplicationContext context = start(Shop.dataSource());
+    private final SpringOrders orders = context.getBean(SpringOrders.class);
+
+    private AnnotationConfigApplicationContext start(DataSource dataSource) {
+        AnnotationConfigApplicationContext spring = new AnnotationConfigApplicationContext();
+        spring.registerBean(DataSource.class, () -> dataSource, bean -> bean.setDestroyMethodName(""));
+        spring.registerBean(Outbox.class, shop::outbox);
+        spring.register(SpringConfiguration.class);
+        spring.refresh();
+        return spring;
+    }
+
+    @AfterEach
+    void close() {
+        context.close();
+        shop.close();
+    }
+
+    @Test
+    void aCommitDelivers() {
+        orders.place("book");
+
+        assertThat(shop.delivered(1)).containsExactly("book");
+        shop.assertCommitted("book");
+    }
+
+    @Test
+    void severalMessagesOfOneTransactionAreDelivered() {
+        orders.placeAll(List.of("book", "lamp", "vase"));
+
+        assertThat(shop.delivered(3)).containsExactlyInAnyOrder("book", "lamp", "vase");
+    }
+
+    @Test
+    void anUncheckedExceptionDropsTheMessage() {
+        assertThatThrownBy(() -> orders.placeAndFail("dropped")).hasMessage("out of stock");
+        orders.place("book");
+
+        assertThat(shop.delivered(1)).containsExactly("book");
+        shop.assertCommitted("book");
+    }
+
+    @Test
+    void aCheckedExceptionCommitsTheOrderAndItsMessageAlike() {
+        assertThatThrownBy(() -> orders.placeAndPrint("book")).isInstanceOf(IOException.class);
+
+        assertThat(shop.delivered(1)).containsExactly("book");
+        shop.assertCommitted("book");
+    }
+
+    @Test
+    void aCheckedExceptionDropsBothWhereTheMethodSaysSo() {
+        assertThatThrownBy(() -> orders.placeAndPrintOrNothing("dropped")).isInstanceOf(IOException.class);
+        orders.place("book");
+
+        assertThat(shop.delivered(1)).containsExactly("book");
+        shop.assertCommitted("book");
+    }
+
+    @Test
+    void withoutATransactionNothingIsStoredAndTheErrorSaysWhy() {
+        assertThatThrownBy(() -> orders.placeWithoutTransaction("dropped"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("no")
+                .hasMessageContaining("@Transactional");
+
+        shop.assertCommitted();
+    }
+
+    @Test
+    void aTransactionOfItsOwnDeliversAlthoughTheOuterOneRollsBack() {
+        transaction(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(outer -> {
+            orders.place("dropped");
+            transaction(TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+                    .executeWithoutResult(inner -> orders.place("inner"));
+            assertThat(shop.delivered(1)).as("before the outer one ends").containsExactly("inner");
+            outer.setRollbackOnly();
+        });
+
+        shop.assertCommitted("inner");
+    }
+
+    @Test
+    void anOuterTransactionDeliversAlthoughTheInnerOneOfItsOwnRollsBack() {
+        transaction(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(outer -> {
+            orders.place("outer");
+            transaction(TransactionDefinition.PROPAGATION_REQUIRES_NEW).executeWithoutResult(inner -> {
+                orders.place("dropped");
+                inner.setRollbackOnly();
+            });
+        });
+
+        assertThat(shop.delivered(1)).containsExactly("outer");
+        shop.assertCommitted("outer");
+    }
+
+    @Test
+    void aRollbackToASavepointDropsOnlyWhatCameAfterIt() {
+        transaction(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(outer -> {
+            orders.place("before");
+            transaction(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult(nested -> {
+                orders.place("dropped");
+                nested.setRollbackOnly();
+            });
+            orders.place("after");
+        });
+
+        assertThat(shop.delivered(2)).containsExactlyInAnyOrder("after", "before");
+        shop.assertCommitted("after", "before");
+    }
+
+    private TransactionTemplate transaction(int propagation) {
+        TransactionTemplate template = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+        template.setPropagationBehavior(propagation);
+        return template;
+    }
+}
