@@ -96,6 +96,11 @@ final class PostgresEnqueue {
         this.insertMany = table.layout().resolve(INSERT_MANY);
     }
 
+    /** The message as it would be stored: encoded, and found to be fit for it. */
+    Message prepare(Message message) {
+        return MessageRow.of(message, rules).message();
+    }
+
     Enqueued one(Connection tx, Message message) {
         MessageRow row = MessageRow.of(message, rules);
         checkOpen(tx);

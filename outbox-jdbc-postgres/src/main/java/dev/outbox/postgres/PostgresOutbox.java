@@ -9,6 +9,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
+import dev.outbox.Stage;
 import dev.outbox.event.OutboxListener;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.LocalWakeUp;
@@ -75,6 +76,11 @@ public final class PostgresOutbox implements Outbox {
     @Override
     public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
         return wakingAfter(tx, enqueue.all(tx, List.copyOf(Require.present("messages", messages))));
+    }
+
+    @Override
+    public Stage stage() {
+        return Stage.over(this, enqueue::prepare);
     }
 
     private Enqueued wakingAfter(Connection tx, Enqueued enqueued) {
