@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.CloudEventHeaders;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
@@ -12,6 +13,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.testkit.EmbeddedDatabase;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -163,6 +165,26 @@ class PayloadIT {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("payload contains U+0000 at position 1, which text columns cannot store; remove it, or"
                         + " send the payload as bytes");
+    }
+
+    @Test
+    void traceparentSurvivesAndBecomesACloudEventsAttribute() {
+        String traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+        WorkItem item = roundTrip(
+                outbox().build(),
+                Message.to("orders.placed")
+                        .key("o-1")
+                        .payload("{}")
+                        .header("traceparent", traceparent)
+                        .header("tracestate", "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7"));
+
+        assertThat(item.headers()).containsEntry("traceparent", traceparent);
+        assertThat(CloudEventHeaders.http(URI.create("https://shop.example")).of(item))
+                .containsEntry("ce-traceparent", traceparent)
+                .containsEntry("ce-tracestate", "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7")
+                .containsEntry("ce-id", item.messageId())
+                .containsEntry("ce-partitionkey", "o-1");
     }
 
     @Test
