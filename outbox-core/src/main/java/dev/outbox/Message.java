@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * Message.to("orders.placed").key(order.id()).payload(json).header("traceparent", trace)
  * }</pre>
  *
- * <p>A message needs a topic and a payload; everything else is optional. Topic, key, ids and content type
+ * <p>A message needs a topic and a payload, or a body that becomes its payload when it is enqueued; everything
+ * else is optional. Topic, key, ids and content type
  * are 1 to 255 characters and not blank.
  */
 public final class Message {
@@ -26,6 +27,12 @@ public final class Message {
 
     /** The most characters the value of one header may have. */
     public static final int MAX_HEADER_VALUE = 8_192;
+
+    /**
+     * The most bytes all headers of a message may have together, as they are stored: a JSON object in UTF-8.
+     * Checked at enqueue.
+     */
+    public static final int MAX_HEADERS = 65_536;
 
     private static final Instant EARLIEST_DUE = Instant.parse("0001-01-01T00:00:00Z");
     private static final Instant LATEST_DUE = Instant.parse("9999-12-31T23:59:59Z");
@@ -44,6 +51,8 @@ public final class Message {
         private @Nullable String key;
         private @Nullable String text;
         private byte @Nullable [] bytes;
+        private @Nullable Object body;
+        private @Nullable PayloadSerializer serializer;
         private Map<String, String> headers = Map.of();
         private @Nullable String correlationId;
         private @Nullable String tenantId;
@@ -91,47 +100,84 @@ public final class Message {
         return with(f -> f.key = key);
     }
 
-    /** A text payload; may be empty. Replaces a binary one. */
+    /** A text payload; may be empty. Replaces a binary one, or a body. */
     public Message payload(String text) {
         Require.present("payload", text);
         return with(f -> {
             f.text = text;
             f.bytes = null;
+            f.body = null;
         });
     }
 
-    /** A binary payload; may be empty. Replaces a text one. The array is copied. */
+    /** A binary payload; may be empty. Replaces a text one, or a body. The array is copied. */
     public Message payload(byte[] bytes) {
         byte[] copy = Require.present("payload", bytes).clone();
         return with(f -> {
             f.bytes = copy;
             f.text = null;
+            f.body = null;
         });
+    }
+
+    /**
+     * An object that the outbox's {@link PayloadSerializer} encodes when the message is enqueued, in the state
+     * it is in then. It gives the payload, the header {@value PayloadSerializer#TYPE_HEADER} and, unless one is
+     * set, the content type. Replaces a payload.
+     */
+    public Message body(Object body) {
+        Require.present("body", body);
+        return with(f -> {
+            f.body = body;
+            f.text = null;
+            f.bytes = null;
+        });
+    }
+
+    /**
+     * For outboxes and sources: the message with its body, if it has one, encoded into the payload, and with
+     * {@link #body(Class)} decoding by this serializer.
+     *
+     * @param serializer null where there is none
+     * @throws IllegalArgumentException if the body cannot be encoded, or there is a body and no serializer
+     */
+    public Message serializedBy(@Nullable PayloadSerializer serializer) {
+        Object body = fields.body;
+        if (body != null && serializer == null) {
+            throw new IllegalArgumentException("message to " + topic + " has a body, but the outbox has no serializer;"
+                    + " give it one with serializer(...), or encode the body yourself and call payload(...)");
+        }
+        Message message = body == null || serializer == null
+                ? this
+                : serializer.encode(body).into(this);
+        return message.fields.serializer == serializer ? message : message.with(f -> f.serializer = serializer);
     }
 
     /** Adds one header, or replaces the one of that name. */
     public Message header(String name, String value) {
+        checkHeader(name, value);
+        return withHeaders(headers -> headers.put(name, value));
+    }
+
+    /** Adds all of these headers. */
+    public Message headers(Map<String, String> headers) {
+        Require.present("headers", headers).forEach(Message::checkHeader);
+        return withHeaders(all -> all.putAll(headers));
+    }
+
+    private static void checkHeader(String name, String value) {
         Require.text("header name", name, MAX_NAME);
         Require.present("header " + name, value);
         if (value.length() > MAX_HEADER_VALUE) {
             throw new IllegalArgumentException(
                     "header " + name + " must be at most " + MAX_HEADER_VALUE + " characters, was " + value.length());
         }
-        return with(f -> {
-            Map<String, String> headers = new LinkedHashMap<>(f.headers);
-            headers.put(name, value);
-            f.headers = Collections.unmodifiableMap(headers);
-        });
     }
 
-    /** Adds all of these headers. */
-    public Message headers(Map<String, String> headers) {
-        Message message = this;
-        for (Map.Entry<String, String> header :
-                Require.present("headers", headers).entrySet()) {
-            message = message.header(header.getKey(), header.getValue());
-        }
-        return message;
+    private Message withHeaders(Consumer<Map<String, String>> change) {
+        Map<String, String> headers = new LinkedHashMap<>(fields.headers);
+        change.accept(headers);
+        return with(f -> f.headers = Collections.unmodifiableMap(headers));
     }
 
     /** What ties messages of one business process together. Default: none. */
@@ -192,7 +238,7 @@ public final class Message {
         return fields.key;
     }
 
-    /** True once a text or binary payload is set. */
+    /** True once a text or binary payload is set; false while a body waits to be encoded. */
     public boolean hasPayload() {
         return fields.text != null || fields.bytes != null;
     }
@@ -212,6 +258,33 @@ public final class Message {
                     isBinary() ? "the payload is binary; use payloadBytes()" : "the message has no payload");
         }
         return fields.text;
+    }
+
+    /**
+     * The body: before enqueue the object that was given, after it decoded from the payload, at each call, by
+     * the serializer of the outbox the message came from.
+     *
+     * @param type exactly the class the message's type name stands for
+     * @throws PermanentFailureException if the type name is missing or unknown, or the payload does not fit it
+     * @throws IllegalArgumentException if the body is of another class
+     * @throws IllegalStateException if there is nothing to decode with
+     */
+    public <T> T body(Class<T> type) {
+        Require.present("type", type);
+        Object body = fields.body;
+        if (body != null) {
+            if (body.getClass() != type) {
+                throw new IllegalArgumentException("the body of the message to " + topic + " is a "
+                        + body.getClass().getName() + ", not a " + type.getName());
+            }
+            return type.cast(body);
+        }
+        if (fields.serializer == null) {
+            throw new IllegalStateException("the body of the message to " + topic
+                    + " cannot be decoded without a serializer; give the outbox one with serializer(...), or read"
+                    + " payload()");
+        }
+        return fields.serializer.decode(EncodedBody.of(this), type);
     }
 
     /**

@@ -34,6 +34,9 @@ public interface Outbox {
     /** Stores all of these in this transaction, in one round trip whatever their number, in their order. */
     Enqueued enqueueAll(Connection tx, Collection<Message> messages);
 
+    /** A stage for one unit of work: collects messages now, stores them when it is flushed. */
+    Stage stage();
+
     /** This outbox for call sites that have no connection at hand. */
     default BoundOutbox in(CurrentTransaction current) {
         return new BoundOutbox(this, Require.present("current", current));

@@ -46,6 +46,11 @@ public record WorkItem(String id, long sequence, int attempt, Instant createdOn,
         return message.payloadBytes();
     }
 
+    /** See {@link Message#body(Class)}. */
+    public <T> T body(Class<T> type) {
+        return message.body(type);
+    }
+
     public Map<String, String> headers() {
         return message.headers();
     }

@@ -22,6 +22,7 @@ class ArchitectureTest {
         assertThat(modules)
                 .contains(
                         "outbox-core",
+                        "outbox-jackson",
                         "outbox-jdbc",
                         "outbox-jdbc-postgres",
                         "outbox-migrations",

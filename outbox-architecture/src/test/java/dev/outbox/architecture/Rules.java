@@ -52,7 +52,7 @@ final class Rules {
 
     static ArchRule dependsOnlyOnTheJdkAndSlf4j(DescribedPredicate<JavaClass> module) {
         DescribedPredicate<JavaClass> allowed =
-                module.or(resideInAnyPackage("java..", "org.slf4j..", "org.jspecify.annotations.."));
+                module.or(resideInAnyPackage("java..", "javax.sql..", "org.slf4j..", "org.jspecify.annotations.."));
         return classes()
                 .that(module)
                 .should()

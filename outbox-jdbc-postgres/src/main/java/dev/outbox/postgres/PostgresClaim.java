@@ -1,5 +1,6 @@
 package dev.outbox.postgres;
 
+import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
@@ -324,6 +325,7 @@ final class PostgresClaim {
             """.formatted(WorkItemRow.COLUMNS);
 
     private final Sql claim;
+    private final @Nullable PayloadSerializer serializer;
     private final LongSupplier ticker;
 
     /** What the marks are about; null before the first claim. */
@@ -346,8 +348,9 @@ final class PostgresClaim {
     private long sweepCost;
     private int turn;
 
-    PostgresClaim(PostgresTable table, LongSupplier ticker) {
+    PostgresClaim(PostgresTable table, @Nullable PayloadSerializer serializer, LongSupplier ticker) {
         this.claim = table.layout().resolve(CLAIM);
+        this.serializer = serializer;
         this.ticker = ticker;
     }
 
@@ -462,7 +465,7 @@ final class PostgresClaim {
         boolean found = rows.getString(WorkItemRow.ID) != null;
         while (found) {
             try {
-                items.add(WorkItemRow.read(rows));
+                items.add(WorkItemRow.read(rows, serializer));
             } catch (RuntimeException e) {
                 unreadable.add(new Unreadable(WorkItemRow.named(rows), String.valueOf(e.getMessage())));
             }

@@ -2,17 +2,13 @@ package dev.outbox.postgres;
 
 import dev.outbox.Enqueued;
 import dev.outbox.Message;
-import dev.outbox.Ordering;
 import dev.outbox.OutboxException;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
-import dev.outbox.internal.HeadersText;
 import dev.outbox.internal.Require;
-import dev.outbox.internal.UuidV7;
 import dev.outbox.jdbc.internal.DatabaseErrors;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
-import dev.outbox.jdbc.internal.StorableText;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -24,9 +20,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Stores messages on the caller's connection, one round trip per call.
@@ -40,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  * server's lock table is small and shared by everybody.
  */
 final class PostgresEnqueue {
+    private static final Logger LOG = LoggerFactory.getLogger(PostgresOutbox.class);
     private static final int BUCKETS = 1_024;
 
     private static final String INSERT = """
@@ -83,32 +81,40 @@ final class PostgresEnqueue {
             """;
 
     private final PostgresTable table;
-    private final boolean strict;
-    private final int maxPayload;
+    private final MessageRow.Rules rules;
     private final Emitter emitter;
     private final Sql insert;
     private final Sql insertLocked;
     private final Sql insertMany;
 
-    PostgresEnqueue(PostgresTable table, Ordering ordering, int maxPayload, Emitter emitter) {
+    PostgresEnqueue(PostgresTable table, MessageRow.Rules rules, Emitter emitter) {
         this.table = table;
-        this.strict = ordering == Ordering.STRICT;
-        this.maxPayload = maxPayload;
+        this.rules = rules;
         this.emitter = emitter;
         this.insert = table.layout().resolve(INSERT);
         this.insertLocked = table.layout().resolve(INSERT_LOCKED);
         this.insertMany = table.layout().resolve(INSERT_MANY);
     }
 
+    /** The message as it would be stored: encoded, and found to be fit for it. */
+    Message prepare(Message message) {
+        return MessageRow.of(message, rules).message();
+    }
+
     Enqueued one(Connection tx, Message message) {
-        Row row = row(message);
+        MessageRow row = MessageRow.of(message, rules);
         checkOpen(tx);
-        boolean locked = strict && message.key() != null;
+        return one(tx, row);
+    }
+
+    private Enqueued one(Connection tx, MessageRow row) {
+        Message message = row.message();
+        boolean locked = rules.strict() && message.key() != null;
         try (Query query = (locked ? insertLocked : insert).on(tx)) {
             if (locked) {
                 query.set("lock_space", table.lockSpace()).set("bucket", bucket(message.key()));
             }
-            boolean stored = query.set("id", row.id)
+            boolean stored = query.set("id", row.id())
                             .set("due", timestamp(message.due()))
                             .set("due_in", message.dueIn())
                             .set("priority", (short) message.priority().code())
@@ -118,7 +124,7 @@ final class PostgresEnqueue {
                             .set("correlation_id", message.correlationId())
                             .set("tenant_id", message.tenantId())
                             .set("content_type", message.contentType())
-                            .set("headers", row.headers)
+                            .set("headers", row.headers())
                             .set("payload", row.text())
                             .set("payload_bytes", row.bytes())
                             .update()
@@ -130,37 +136,49 @@ final class PostgresEnqueue {
     }
 
     Enqueued all(Connection tx, List<Message> messages) {
-        List<Row> rows = messages.stream().map(this::row).toList();
+        List<MessageRow> rows =
+                messages.stream().map(message -> MessageRow.of(message, rules)).toList();
         checkOpen(tx);
         if (rows.isEmpty()) {
             return new Enqueued(List.of(), List.of());
         }
         if (rows.size() == 1) {
-            return one(tx, messages.get(0));
+            return one(tx, rows.get(0));
         }
         Set<String> stored = new HashSet<>();
         try (Query query = insertMany.on(tx)) {
             query.set("lock_space", table.lockSpace())
-                    .setArray("buckets", "int4", strict ? buckets(messages) : new Integer[0])
-                    .setArray("ids", "uuid", column(rows, Row::id))
-                    .setArray("dues", "timestamptz", column(rows, r -> text(r.message.due())))
-                    .setArray("due_ins", "int8", column(rows, Row::dueInMicros))
+                    .setArray("buckets", "int4", rules.strict() ? buckets(messages) : new Integer[0])
+                    .setArray("ids", "uuid", column(rows, MessageRow::id))
+                    .setArray(
+                            "dues",
+                            "timestamptz",
+                            column(rows, r -> text(r.message().due())))
+                    .setArray("due_ins", "int8", column(rows, MessageRow::dueInMicros))
                     .setArray(
                             "priorities",
                             "int2",
-                            column(rows, r -> r.message.priority().code()))
-                    .setArray("topics", "text", column(rows, r -> r.message.topic()))
-                    .setArray("keys", "text", column(rows, r -> r.message.key()))
-                    .setArray("message_ids", "text", column(rows, r -> r.message.id()))
-                    .setArray("correlation_ids", "text", column(rows, r -> r.message.correlationId()))
-                    .setArray("tenant_ids", "text", column(rows, r -> r.message.tenantId()))
-                    .setArray("content_types", "text", column(rows, r -> r.message.contentType()))
-                    .setArray("headers", "text", column(rows, Row::headers))
-                    .setArray("payloads", "text", column(rows, Row::text))
+                            column(rows, r -> r.message().priority().code()))
+                    .setArray("topics", "text", column(rows, r -> r.message().topic()))
+                    .setArray("keys", "text", column(rows, r -> r.message().key()))
+                    .setArray(
+                            "message_ids", "text", column(rows, r -> r.message().id()))
+                    .setArray(
+                            "correlation_ids",
+                            "text",
+                            column(rows, r -> r.message().correlationId()))
+                    .setArray(
+                            "tenant_ids", "text", column(rows, r -> r.message().tenantId()))
+                    .setArray(
+                            "content_types",
+                            "text",
+                            column(rows, r -> r.message().contentType()))
+                    .setArray("headers", "text", column(rows, MessageRow::headers))
+                    .setArray("payloads", "text", column(rows, MessageRow::text))
                     .setArray(
                             "payload_bytes",
                             "bytea",
-                            rows.stream().map(Row::bytes).toArray(byte[][]::new));
+                            rows.stream().map(MessageRow::bytes).toArray(byte[][]::new));
             try (ResultSet ids = query.rows()) {
                 while (ids.next()) {
                     stored.add(ids.getString(1));
@@ -170,10 +188,10 @@ final class PostgresEnqueue {
             throw DatabaseErrors.of("enqueue into " + table.name() + " failed", e);
         }
         // The first of several equal ids in one call is the one that was stored.
-        List<Row> fresh = new ArrayList<>();
+        List<MessageRow> fresh = new ArrayList<>();
         List<String> alreadyThere = new ArrayList<>();
-        for (Row row : rows) {
-            if (stored.remove(row.id.toString())) {
+        for (MessageRow row : rows) {
+            if (stored.remove(row.id().toString())) {
                 fresh.add(row);
             } else {
                 alreadyThere.add(row.messageId());
@@ -182,76 +200,22 @@ final class PostgresEnqueue {
         return new Enqueued(stored(fresh).stored(), alreadyThere);
     }
 
-    private Enqueued stored(List<Row> rows) {
-        if (!rows.isEmpty()) {
-            emitter.emit(() ->
-                    new OutboxEvent.Enqueued(rows.stream().map(Row::message).toList()));
-        }
-        return new Enqueued(rows.stream().map(Row::messageId).toList(), List.of());
-    }
-
-    /** What is stored of a message, checked before anything is sent. */
-    private record Row(UUID id, Message message, @Nullable String headers) {
-        @Nullable
-        String text() {
-            return message.isBinary() ? null : message.payload();
-        }
-
-        byte @Nullable [] bytes() {
-            return message.isBinary() ? message.payloadBytes() : null;
-        }
-
-        String messageId() {
-            String given = message.id();
-            return given == null ? id.toString() : given;
-        }
-
-        @Nullable
-        Long dueInMicros() {
-            return message.dueIn() == null ? null : message.dueIn().toNanos() / 1_000;
-        }
-    }
-
-    private Row row(Message message) {
-        Require.present("message", message);
-        if (!message.hasPayload()) {
-            throw new IllegalArgumentException("message to " + message.topic() + " has no payload; call payload(...),"
-                    + " with an empty text if there is nothing to say");
-        }
-        String headers = HeadersText.write(message.headers());
-        StorableText.check("topic", message.topic());
-        StorableText.check("key", message.key());
-        StorableText.check("id", message.id());
-        StorableText.check("correlationId", message.correlationId());
-        StorableText.check("tenantId", message.tenantId());
-        StorableText.check("contentType", message.contentType());
-        int size =
-                message.isBinary() ? message.payloadBytes().length : StorableText.check("payload", message.payload());
-        if (size > maxPayload) {
-            throw new IllegalArgumentException("payload of the message to " + message.topic() + " has " + size
-                    + " bytes, the limit is " + maxPayload + "; store it elsewhere and send a reference, or raise"
-                    + " maxPayload(...)");
-        }
-        return new Row(id(message), message, headers);
-    }
-
-    /** A caller's id that is a UUID is the row's own; any other text always gives the same UUID. */
-    private static UUID id(Message message) {
-        String given = message.id();
-        if (given == null) {
-            return UuidV7.next();
-        }
-        if (given.length() == 36 && given.charAt(8) == '-') {
-            try {
-                UUID uuid = UUID.fromString(given);
-                if (uuid.toString().equals(given)) {
-                    return uuid;
-                }
-            } catch (IllegalArgumentException notAUuid) {
-                return UuidV7.ofName(given);
+    private Enqueued stored(List<MessageRow> rows) {
+        for (MessageRow row : rows) {
+            if (row.size() > rules.warnPayload()) {
+                LOG.warn(
+                        "message {} to {} has a payload of {} bytes, more than warnPayload, {}",
+                        row.messageId(),
+                        row.message().topic(),
+                        row.size(),
+                        rules.warnPayload());
             }
         }
-        return UuidV7.ofName(given);
+        if (!rows.isEmpty()) {
+            emitter.emit(() -> new OutboxEvent.Enqueued(
+                    rows.stream().map(MessageRow::message).toList()));
+        }
+        return new Enqueued(rows.stream().map(MessageRow::messageId).toList(), List.of());
     }
 
     private void checkOpen(Connection tx) {
@@ -289,7 +253,7 @@ final class PostgresEnqueue {
         return (hash ^ hash >>> 16) & BUCKETS - 1;
     }
 
-    private static Object[] column(List<Row> rows, Function<Row, @Nullable Object> field) {
+    private static Object[] column(List<MessageRow> rows, Function<MessageRow, @Nullable Object> field) {
         Object[] column = new Object[rows.size()];
         for (int i = 0; i < column.length; i++) {
             column[i] = field.apply(rows.get(i));

@@ -6,8 +6,10 @@ import dev.outbox.Message;
 import dev.outbox.Ordering;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
+import dev.outbox.PayloadSerializer;
 import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
+import dev.outbox.Stage;
 import dev.outbox.event.OutboxListener;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.LocalWakeUp;
@@ -26,6 +28,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.LongSupplier;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An outbox in a PostgreSQL table. Building it looks at the table once and fails early and clearly; after
@@ -36,6 +39,7 @@ import javax.sql.DataSource;
  */
 public final class PostgresOutbox implements Outbox {
     private static final Duration MAX_RETENTION = Duration.ofDays(36_500);
+    private static final int WARN_PAYLOAD = 256 << 10;
 
     private final Connections connections;
     private final PostgresTable table;
@@ -50,7 +54,9 @@ public final class PostgresOutbox implements Outbox {
         this.options = options;
         this.connections = connections;
         this.table = table;
-        this.enqueue = new PostgresEnqueue(table, options.ordering, options.maxPayload, new Emitter(options.listeners));
+        MessageRow.Rules rules = new MessageRow.Rules(
+                options.ordering, options.serializer, options.maxPayload, options.effectiveWarnPayload());
+        this.enqueue = new PostgresEnqueue(table, rules, new Emitter(options.listeners));
     }
 
     /** An outbox in the table {@code outbox} with all defaults. */
@@ -70,6 +76,11 @@ public final class PostgresOutbox implements Outbox {
     @Override
     public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
         return wakingAfter(tx, enqueue.all(tx, List.copyOf(Require.present("messages", messages))));
+    }
+
+    @Override
+    public Stage stage() {
+        return Stage.over(this, enqueue::prepare);
     }
 
     private Enqueued wakingAfter(Connection tx, Enqueued enqueued) {
@@ -102,7 +113,8 @@ public final class PostgresOutbox implements Outbox {
 
     @Override
     public TransactionalSource source() {
-        return new PostgresSource(table, connections, options.ack, options.retention, options.ticker);
+        return new PostgresSource(
+                table, connections, options.ack, options.retention, options.serializer, options.ticker);
     }
 
     @Override
@@ -125,7 +137,9 @@ public final class PostgresOutbox implements Outbox {
         private Ack ack = Ack.KEEP;
         private Ordering ordering = Ordering.STRICT;
         private Duration retention = Duration.ofDays(7);
+        private @Nullable PayloadSerializer serializer;
         private int maxPayload = 1 << 20;
+        private @Nullable Integer warnPayload;
         private final List<OutboxListener> listeners = new ArrayList<>();
         private boolean wakesLocally = true;
         private LongSupplier ticker = System::nanoTime;
@@ -161,10 +175,32 @@ public final class PostgresOutbox implements Outbox {
             return this;
         }
 
-        /** The largest payload in bytes (text counted in UTF-8), 1 byte to 512 MiB. Default: 1 MiB. */
+        /** Encodes and decodes the bodies of messages. Default: none, so that a message with a body is refused. */
+        public Builder serializer(PayloadSerializer serializer) {
+            this.serializer = Require.present("serializer", serializer);
+            return this;
+        }
+
+        /**
+         * The largest payload in bytes (text counted in UTF-8), 1 byte to 512 MiB; a message with a larger one is
+         * refused. Default: 1 MiB.
+         */
         public Builder maxPayload(int bytes) {
             this.maxPayload = Require.between("maxPayload", bytes, 1, 512 << 20);
             return this;
+        }
+
+        /**
+         * Storing a larger payload than this logs a warning with topic and size, 1 byte to {@code maxPayload}.
+         * Default: 256 KiB, or {@code maxPayload} where that is less.
+         */
+        public Builder warnPayload(int bytes) {
+            this.warnPayload = Require.between("warnPayload", bytes, 1, 512 << 20);
+            return this;
+        }
+
+        private int effectiveWarnPayload() {
+            return warnPayload == null ? Math.min(WARN_PAYLOAD, maxPayload) : warnPayload;
         }
 
         /** Adds somebody who is told of every event of this outbox and its pollers. Default: nobody. */
@@ -188,9 +224,14 @@ public final class PostgresOutbox implements Outbox {
         /**
          * Looks at the table.
          *
+         * @throws IllegalArgumentException if options contradict each other
          * @throws OutboxException if the database cannot be reached, or the table is missing or not an outbox
          */
         public PostgresOutbox build() {
+            if (effectiveWarnPayload() > maxPayload) {
+                throw new IllegalArgumentException(
+                        "warnPayload must be at most maxPayload, " + maxPayload + ", was " + effectiveWarnPayload());
+            }
             Connections connections = new Connections(dataSource);
             try (Connection connection = dataSource.getConnection()) {
                 PostgresTable table = PostgresTable.detect(connection, name);

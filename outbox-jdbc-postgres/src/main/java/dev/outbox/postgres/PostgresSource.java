@@ -2,6 +2,7 @@ package dev.outbox.postgres;
 
 import dev.outbox.Ack;
 import dev.outbox.OutboxException;
+import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Connections;
@@ -109,11 +110,17 @@ final class PostgresSource implements TransactionalSource {
     private long expiredAt;
     private long expireCost;
 
-    PostgresSource(PostgresTable table, Connections connections, Ack ack, Duration retention, LongSupplier ticker) {
+    PostgresSource(
+            PostgresTable table,
+            Connections connections,
+            Ack ack,
+            Duration retention,
+            @Nullable PayloadSerializer serializer,
+            LongSupplier ticker) {
         this.table = table;
         this.connections = connections;
         this.ticker = ticker;
-        this.claim = new PostgresClaim(table, ticker);
+        this.claim = new PostgresClaim(table, serializer, ticker);
         this.settle = new PostgresSettle(table, ack);
         this.purge = new PostgresPurge(table, connections, retention);
         this.expire = table.layout().resolve(EXPIRE);

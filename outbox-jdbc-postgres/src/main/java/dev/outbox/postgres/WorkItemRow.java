@@ -1,6 +1,7 @@
 package dev.outbox.postgres;
 
 import dev.outbox.Message;
+import dev.outbox.PayloadSerializer;
 import dev.outbox.Priority;
 import dev.outbox.WorkItem;
 import dev.outbox.internal.HeadersText;
@@ -23,7 +24,7 @@ final class WorkItemRow {
 
     private WorkItemRow() {}
 
-    static WorkItem read(ResultSet row) throws SQLException {
+    static WorkItem read(ResultSet row, @Nullable PayloadSerializer serializer) throws SQLException {
         Message message = Message.to(row.getString("topic"));
         message = with(message, row.getString("message_key"), Message::key);
         message = with(message, row.getString("message_id"), Message::id);
@@ -38,7 +39,7 @@ final class WorkItemRow {
         if (priority != Priority.NORMAL) {
             message = message.priority(priority);
         }
-        return item(row, message);
+        return item(row, message.serializedBy(serializer));
     }
 
     /** Enough of a row to name it, whatever else it holds. */

@@ -1,0 +1,159 @@
+package dev.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
+
+import dev.outbox.Greetings.Bye;
+import dev.outbox.Greetings.Hello;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+class MessageBodyTest {
+    private final Greetings greetings = new Greetings();
+    private final Message hello = Message.to("greetings").body(new Hello("Ada"));
+
+    @Test
+    void aBodyBecomesPayloadTypeHeaderAndContentType() {
+        Message encoded = hello.serializedBy(greetings);
+
+        assertThat(encoded.payload()).isEqualTo("Ada");
+        assertThat(encoded.headers()).containsExactly(entry("message-type", "hello.v1"));
+        assertThat(encoded.contentType()).isEqualTo("text/plain");
+    }
+
+    @Test
+    void aBodyMayBecomeBytesWithoutAContentType() {
+        Message encoded = Message.to("greetings").body(new Bye("Ada")).serializedBy(greetings);
+
+        assertThat(encoded.isBinary()).isTrue();
+        assertThat(encoded.payloadBytes()).isEqualTo("Ada".getBytes(StandardCharsets.UTF_8));
+        assertThat(encoded.contentType()).isNull();
+        assertThat(encoded.body(Bye.class)).isEqualTo(new Bye("Ada"));
+    }
+
+    @Test
+    void theCallersContentTypeIsKeptAndTheTypeHeaderIsReplaced() {
+        Message encoded = hello.contentType("text/x-name")
+                .header("message-type", "stale")
+                .header("tenant", "blue")
+                .serializedBy(greetings);
+
+        assertThat(encoded.contentType()).isEqualTo("text/x-name");
+        assertThat(encoded.headers()).containsExactly(entry("message-type", "hello.v1"), entry("tenant", "blue"));
+    }
+
+    @Test
+    void aBodyIsNoPayloadUntilItIsEncoded() {
+        assertThat(hello.hasPayload()).isFalse();
+        assertThat(hello.headers()).isEmpty();
+        assertThat(hello.serializedBy(greetings).hasPayload()).isTrue();
+    }
+
+    @Test
+    void payloadAndBodyReplaceEachOther() {
+        assertThat(hello.payload("text").serializedBy(greetings).headers()).isEmpty();
+        assertThat(hello.payload(new byte[1]).serializedBy(greetings).isBinary())
+                .isTrue();
+        assertThat(Message.to("greetings")
+                        .payload("text")
+                        .body(new Hello("Ada"))
+                        .hasPayload())
+                .isFalse();
+        assertThat(Message.to("greetings")
+                        .payload(new byte[1])
+                        .body(new Hello("Ada"))
+                        .hasPayload())
+                .isFalse();
+    }
+
+    @Test
+    void anEncodedMessageIsNotEncodedAgain() {
+        Message encoded = hello.serializedBy(greetings);
+
+        assertThat(encoded.serializedBy(greetings)).isSameAs(encoded);
+        assertThat(encoded.serializedBy(null).payload()).isEqualTo("Ada");
+    }
+
+    @Test
+    void aBodyWithoutASerializerIsRefused() {
+        assertThatThrownBy(() -> hello.serializedBy(null))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("message to greetings has a body, but the outbox has no serializer; give it one with"
+                        + " serializer(...), or encode the body yourself and call payload(...)");
+        assertThat(Message.to("greetings").payload("").serializedBy(null).payload())
+                .isEmpty();
+    }
+
+    @Test
+    void noBodyIsNotABody() {
+        assertThatThrownBy(() -> Message.to("greetings").body((Object) null)).hasMessage("body must not be null");
+    }
+
+    @Test
+    void whatTheSerializerThrowsReachesTheCaller() {
+        assertThatThrownBy(() -> Message.to("greetings").body(1).serializedBy(greetings))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("java.lang.Integer has no type name");
+    }
+
+    @Test
+    void theBodyIsDecodedByTheSerializerOfTheMessage() {
+        Message stored = Message.to("greetings")
+                .payload("Ada")
+                .header("message-type", "hello.v1")
+                .serializedBy(greetings);
+        WorkItem item = new WorkItem("1", 1, 1, Instant.EPOCH, stored);
+
+        assertThat(stored.body(Hello.class)).isEqualTo(new Hello("Ada"));
+        assertThat(item.body(Hello.class)).isEqualTo(new Hello("Ada"));
+    }
+
+    @Test
+    void beforeEnqueueTheBodyIsTheObjectThatWasGiven() {
+        assertThat(hello.body(Hello.class)).isEqualTo(new Hello("Ada"));
+        assertThatThrownBy(() -> hello.body(Record.class))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("the body of the message to greetings is a dev.outbox.Greetings$Hello, not a"
+                        + " java.lang.Record");
+    }
+
+    @Test
+    void decodingNeedsASerializer() {
+        Message stored = Message.to("greetings").payload("Ada").header("message-type", "hello.v1");
+
+        assertThatThrownBy(() -> stored.body(Hello.class))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("the body of the message to greetings cannot be decoded without a serializer; give the"
+                        + " outbox one with serializer(...), or read payload()");
+    }
+
+    @Test
+    void decodingNeedsATypeName() {
+        Message untyped = Message.to("greetings").payload("Ada").serializedBy(greetings);
+
+        assertThatThrownBy(() -> untyped.body(Hello.class))
+                .isInstanceOf(PermanentFailureException.class)
+                .hasMessage("the body of the message to greetings cannot be decoded, because it has no header"
+                        + " message-type; read payload() instead");
+        assertThatThrownBy(() -> untyped.header("message-type", " ").body(Hello.class))
+                .isInstanceOf(PermanentFailureException.class);
+    }
+
+    @Test
+    void anEncodedBodyIsTextOrBytes() {
+        byte[] bytes = {1, 2};
+        EncodedBody binary = EncodedBody.bytes("t", null, bytes);
+        bytes[0] = 9;
+        binary.bytes()[1] = 9;
+
+        assertThat(binary.bytes()).containsExactly(1, 2);
+        assertThat(binary.isBinary()).isTrue();
+        assertThatThrownBy(binary::text).hasMessage("the content is binary; use bytes()");
+        assertThat(EncodedBody.text("t", null, "ä").bytes()).isEqualTo("ä".getBytes(StandardCharsets.UTF_8));
+        assertThatThrownBy(() -> EncodedBody.text(" ", null, "")).hasMessage("type must not be blank");
+        assertThat(EncodedBody.text("t", "text/plain", "secret"))
+                .hasToString("EncodedBody[type=t, contentType=text/plain]");
+    }
+}

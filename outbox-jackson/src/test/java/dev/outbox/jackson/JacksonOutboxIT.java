@@ -1,0 +1,142 @@
+package dev.outbox.jackson;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.Destination;
+import dev.outbox.Message;
+import dev.outbox.Outbox;
+import dev.outbox.PayloadSerializer;
+import dev.outbox.Poller;
+import dev.outbox.WorkItem;
+import dev.outbox.migrations.OutboxMigrations;
+import dev.outbox.postgres.PostgresOutbox;
+import dev.outbox.testkit.EmbeddedDatabase;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The code of docs/how-to/serialize-payloads.md, on a database. */
+class JacksonOutboxIT {
+    private static EmbeddedDatabase database;
+    private static DataSource dataSource;
+
+    private Outbox outbox;
+
+    @BeforeAll
+    static void createTable() {
+        database = EmbeddedDatabase.create();
+        dataSource = database.pool(4);
+        OutboxMigrations.install(dataSource);
+    }
+
+    @AfterAll
+    static void dropDatabase() {
+        database.close();
+    }
+
+    @BeforeEach
+    void build() throws SQLException {
+        query("TRUNCATE outbox");
+        PayloadSerializer serializer = JacksonSerializer.builder()
+                .type("orders.placed.v1", OrderPlaced.class)
+                .build();
+        outbox = PostgresOutbox.builder(dataSource).serializer(serializer).build();
+    }
+
+    @Test
+    void aBodyIsStoredAsJsonAndDeliveredAsABody() throws Exception {
+        OrderPlaced placed = OrderPlaced.example();
+        try (Connection tx = dataSource.getConnection()) {
+            tx.setAutoCommit(false);
+            outbox.enqueue(tx, Message.to("orders.placed").key(placed.orderId()).body(placed));
+            tx.commit();
+        }
+        assertThat(query("SELECT payload::json ->> 'placedOn' FROM outbox"))
+                .isEqualTo("2026-03-01T12:00:00.123456789Z");
+        assertThat(query("SELECT headers::json ->> 'message-type' FROM outbox")).isEqualTo("orders.placed.v1");
+
+        Invoices invoices = new Invoices();
+        Destination destination = item -> {
+            OrderPlaced order = item.body(OrderPlaced.class);
+            invoices.write(order.orderId(), order.total());
+        };
+
+        try (Poller poller = outbox.poller().to(destination).start()) {
+            poller.wakeUp();
+            assertThat(invoices.written.poll(20, TimeUnit.SECONDS)).isEqualTo("o-1: 12345678901234567890.10");
+        }
+    }
+
+    private static final class Invoices {
+        private final BlockingQueue<String> written = new LinkedBlockingQueue<>();
+
+        void write(String orderId, Object total) {
+            written.add(orderId + ": " + total);
+        }
+    }
+
+    @Test
+    void aBodyThatCannotBeEncodedIsNotStoredAndTheTransactionLivesOn() throws Exception {
+        try (Connection tx = dataSource.getConnection()) {
+            tx.setAutoCommit(false);
+            assertThatThrownBy(
+                            () -> outbox.enqueue(tx, Message.to("orders.placed").body("a mere text")))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("java.lang.String has no type name");
+            outbox.enqueue(tx, Message.to("orders.placed").body(OrderPlaced.example()));
+            tx.commit();
+        }
+
+        assertThat(query("SELECT count(*) FROM outbox")).isEqualTo("1");
+    }
+
+    @Test
+    void anItemOfAnUnknownTypeIsDeadAtOnce() throws Exception {
+        try (Connection tx = dataSource.getConnection()) {
+            tx.setAutoCommit(false);
+            outbox.enqueue(tx, Message.to("orders.placed").payload("{}").header("message-type", "orders.lost.v7"));
+            tx.commit();
+        }
+        BlockingQueue<WorkItem> seen = new LinkedBlockingQueue<>();
+        Destination destination = item -> {
+            seen.add(item);
+            item.body(OrderPlaced.class);
+        };
+
+        try (Poller poller = outbox.poller()
+                .to(destination)
+                .drainTimeout(Duration.ofSeconds(10))
+                .start()) {
+            poller.wakeUp();
+            assertThat(seen.poll(20, TimeUnit.SECONDS)).isNotNull();
+        }
+
+        assertThat(query("SELECT status || ' after ' || attempt_count || ': ' || last_error FROM outbox"))
+                .isEqualTo("3 after 1: dev.outbox.PermanentFailureException: unknown type orders.lost.v7;"
+                        + " the serializer knows [orders.placed.v1]");
+    }
+
+    private static String query(String sql) throws SQLException {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            if (!statement.execute(sql)) {
+                return "";
+            }
+            try (ResultSet rows = statement.getResultSet()) {
+                rows.next();
+                return rows.getString(1);
+            }
+        }
+    }
+}
