@@ -57,7 +57,7 @@ public final class WakingDataSource {
             switch (method.getName()) {
                 case "unwrap", "isWrapperFor" -> {
                     if (first(arguments) == AfterCommit.class) {
-                        return method.getName().equals("unwrap") ? self : Boolean.TRUE;
+                        return method.getName().equals("unwrap") ? self : true;
                     }
                 }
                 case "equals" -> {
