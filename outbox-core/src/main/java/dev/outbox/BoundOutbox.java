@@ -17,15 +17,18 @@ public final class BoundOutbox {
 
     /** As {@link Outbox#enqueue}, in the current transaction. */
     public Enqueued enqueue(Message message) {
-        Enqueued enqueued = outbox.enqueue(current.connection(), message);
-        current.afterCommit(outbox::wakeUp);
-        return enqueued;
+        return wakingAfter(outbox.enqueue(current.connection(), message));
     }
 
     /** As {@link Outbox#enqueueAll}, in the current transaction. */
     public Enqueued enqueueAll(Collection<Message> messages) {
-        Enqueued enqueued = outbox.enqueueAll(current.connection(), messages);
-        current.afterCommit(outbox::wakeUp);
+        return wakingAfter(outbox.enqueueAll(current.connection(), messages));
+    }
+
+    private Enqueued wakingAfter(Enqueued enqueued) {
+        if (!enqueued.stored().isEmpty()) {
+            current.afterCommit(outbox::wakeUp);
+        }
         return enqueued;
     }
 }

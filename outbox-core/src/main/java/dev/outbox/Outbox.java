@@ -43,15 +43,14 @@ public interface Outbox {
     }
 
     /**
-     * Runs the work in a transaction of its own on this data source: commits it and wakes the pollers, or
-     * rolls back if the work throws, and throws that on. The connection goes back as it came.
+     * Runs the work in a transaction of its own on this data source: commits it and, if it enqueued something,
+     * wakes the pollers; or rolls back if the work throws, and throws that on. The connection goes back as it
+     * came.
      *
      * @throws OutboxException if the transaction could not be opened or committed
      */
     default <T, X extends Exception> T transaction(DataSource dataSource, TransactionWork<T, X> work) throws X {
-        T answer = OwnTransaction.run(dataSource, work);
-        wakeUp();
-        return answer;
+        return OwnTransaction.run(waking(dataSource), work);
     }
 
     /**

@@ -46,6 +46,7 @@ public final class PostgresOutbox implements Outbox {
     private final PostgresEnqueue enqueue;
     private final Builder options;
     private final LocalWakeUp wakeUp = new LocalWakeUp();
+    private final @Nullable PostgresNotify notify;
 
     /** One object, so that many enqueues of a transaction wake once. */
     private final Runnable wakeAll = this::wakeUp;
@@ -57,6 +58,9 @@ public final class PostgresOutbox implements Outbox {
         MessageRow.Rules rules = new MessageRow.Rules(
                 options.ordering, options.serializer, options.maxPayload, options.effectiveWarnPayload());
         this.enqueue = new PostgresEnqueue(table, rules, new Emitter(options.listeners));
+        this.notify = options.notify == null
+                ? null
+                : new PostgresNotify(options.notify, table.channel(), !options.wakesLocally, NotifyTimes.STANDARD);
     }
 
     /** An outbox in the table {@code outbox} with all defaults. */
@@ -85,7 +89,9 @@ public final class PostgresOutbox implements Outbox {
 
     private Enqueued wakingAfter(Connection tx, Enqueued enqueued) {
         try {
-            AfterCommit.on(tx, wakeAll);
+            if (!enqueued.stored().isEmpty()) {
+                AfterCommit.on(tx, wakeAll);
+            }
         } catch (SQLException e) {
             throw DatabaseErrors.of("enqueue into " + table.name() + " failed", e);
         }
@@ -95,6 +101,9 @@ public final class PostgresOutbox implements Outbox {
     @Override
     public PollerBuilder poller() {
         PollerBuilder poller = Poller.from(source()).ticker(options.ticker).wakeUp(wakeUp);
+        if (notify != null) {
+            poller.wakeUp(notify);
+        }
         options.listeners.forEach(poller::listener);
         return poller;
     }
@@ -108,6 +117,9 @@ public final class PostgresOutbox implements Outbox {
     public void wakeUp() {
         if (options.wakesLocally) {
             wakeUp.ring();
+        }
+        if (notify != null) {
+            notify.send();
         }
     }
 
@@ -142,6 +154,7 @@ public final class PostgresOutbox implements Outbox {
         private @Nullable Integer warnPayload;
         private final List<OutboxListener> listeners = new ArrayList<>();
         private boolean wakesLocally = true;
+        private @Nullable DataSource notify;
         private LongSupplier ticker = System::nanoTime;
 
         private Builder(DataSource dataSource) {
@@ -215,6 +228,28 @@ public final class PostgresOutbox implements Outbox {
             return this;
         }
 
+        /**
+         * Wakes the pollers of other processes too, by {@code NOTIFY}, wherever a commit is known to wake those of
+         * this JVM. Each process sends at most one every 10 ms, after commit and on a background thread: it
+         * fails nobody and delays no commit. While a poller runs, another thread listens; nothing needs
+         * closing.
+         *
+         * <p>It takes up to two connections of this data source and keeps them, so it must not be the pool of the
+         * application. LISTEN does not work through a pooler in transaction mode: that is noticed and warned
+         * of, and pollers find by polling. Default: off.
+         *
+         * @param own connects to the same database with the PostgreSQL JDBC driver, directly; a
+         *     {@code PGSimpleDataSource} is good
+         */
+        public Builder notify(DataSource own) {
+            this.notify = Require.present("notify", own);
+            if (own == dataSource) {
+                throw new IllegalArgumentException("notify needs a DataSource of its own, was that of the outbox: it"
+                        + " keeps connections, which a pool would miss; give it one that connects directly");
+            }
+            return this;
+        }
+
         /** A monotonic clock in nanoseconds for timers, for tests. Default: {@link System#nanoTime}. */
         public Builder ticker(LongSupplier ticker) {
             this.ticker = Require.present("ticker", ticker);
@@ -225,12 +260,16 @@ public final class PostgresOutbox implements Outbox {
          * Looks at the table.
          *
          * @throws IllegalArgumentException if options contradict each other
-         * @throws OutboxException if the database cannot be reached, or the table is missing or not an outbox
+         * @throws OutboxException if the database cannot be reached, or the table is missing or not an outbox,
+         *     or the data source of notify will never do
          */
         public PostgresOutbox build() {
             if (effectiveWarnPayload() > maxPayload) {
                 throw new IllegalArgumentException(
                         "warnPayload must be at most maxPayload, " + maxPayload + ", was " + effectiveWarnPayload());
+            }
+            if (notify != null) {
+                NotifyConnection.check(notify);
             }
             Connections connections = new Connections(dataSource);
             try (Connection connection = dataSource.getConnection()) {

@@ -80,6 +80,11 @@ record PostgresTable(TableName name, Layout layout, int lockSpace) {
         return new PostgresTable(found, new Layout(quote(found), columns), oid ^ LOCK_SPACE);
     }
 
+    /** Where NOTIFY about this table goes, the same on every node; the number is the table's oid. */
+    String channel() {
+        return "outbox_" + Integer.toUnsignedString(lockSpace ^ LOCK_SPACE);
+    }
+
     private static String quote(TableName name) {
         String table = "\"" + name.name() + "\"";
         return name.schema() == null ? table : "\"" + name.schema() + "\"." + table;
