@@ -15,9 +15,14 @@ final class CapturedLog implements AutoCloseable {
         System.setErr(new PrintStream(
                 new OutputStream() {
                     @Override
-                    public synchronized void write(int b) {
-                        text.write(b);
-                        before.write(b);
+                    public void write(int b) {
+                        write(new byte[] {(byte) b}, 0, 1);
+                    }
+
+                    @Override
+                    public synchronized void write(byte[] bytes, int start, int length) {
+                        text.write(bytes, start, length);
+                        before.write(bytes, start, length);
                     }
                 },
                 true,
