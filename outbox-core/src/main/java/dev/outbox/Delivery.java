@@ -65,7 +65,6 @@ abstract class Delivery {
             return false;
         }
         settler.add(judge.withRest(verdict));
-        throwIfFatal(outcome);
         return Judge.continues(verdict);
     }
 
@@ -94,8 +93,9 @@ abstract class Delivery {
     /** What is left of a run goes back, or is dropped if it is not ours any more. */
     private void finish(Run run) {
         if (run.isLost(options.now())) {
-            List<WorkItem> dropped = run.takeRest();
-            dropped.forEach(item -> inFlight.settled(run, item));
+            List<WorkItem> rest = run.takeRest();
+            rest.forEach(item -> inFlight.settled(run, item));
+            List<WorkItem> dropped = run.newlyLost(rest);
             if (!dropped.isEmpty()) {
                 LOG.warn("poller {}: lease lost, {} items dropped undelivered", options.name(), dropped.size());
                 options.emit(() -> new OutboxEvent.LeaseLost(options.name(), dropped));
@@ -106,7 +106,7 @@ abstract class Delivery {
     }
 
     /** Out of memory and kin are no property of the message: they end the poller, and are not swallowed. */
-    private static void throwIfFatal(Outcome outcome) {
+    static void throwIfFatal(Outcome outcome) {
         if (outcome instanceof Outcome.Retry retry
                 && retry.cause() instanceof VirtualMachineError error
                 && !(error instanceof StackOverflowError)) {
@@ -143,7 +143,9 @@ abstract class Delivery {
             } catch (Throwable failure) {
                 outcome = Judge.outcome(failure);
             }
-            return end(run, item, outcome, started);
+            boolean more = end(run, item, outcome, started);
+            throwIfFatal(outcome);
+            return more;
         }
     }
 
@@ -204,29 +206,30 @@ abstract class Delivery {
                     active.add(begun.get(i));
                 }
             }
+            outcomes.forEach(Delivery::throwIfFatal);
             return active;
         }
 
         /** One outcome per item, whatever the destination answers: no verdict is a retry. */
         private List<Outcome> call(List<WorkItem> items) {
-            List<@Nullable Outcome> answers;
+            List<@Nullable Outcome> answers = List.of();
             Throwable missing;
             try {
-                answers = destination.deliver(List.copyOf(items));
+                List<Outcome> given = destination.deliver(List.copyOf(items));
+                if (given != null) {
+                    answers = new ArrayList<>(given); // here, because looking at a lazy list may fail too
+                }
                 missing = new IllegalStateException("the batch destination gave "
-                        + (answers == null
-                                ? "no outcomes"
-                                : answers.size() + " outcomes for " + items.size() + " items")
+                        + (given == null ? "no outcomes" : answers.size() + " outcomes for " + items.size() + " items")
                         + "; this item has none");
             } catch (Throwable failure) {
-                answers = List.of();
                 missing = failure;
             }
-            boolean usable = answers != null && answers.size() <= items.size();
+            boolean usable = answers.size() <= items.size();
             List<Outcome> outcomes = new ArrayList<>();
             for (int i = 0; i < items.size(); i++) {
                 Outcome answer = usable && i < answers.size() ? answers.get(i) : null;
-                outcomes.add(answer == null ? Judge.outcome(missing) : answer);
+                outcomes.add(answer == null ? Outcome.retry(missing) : answer);
             }
             return outcomes;
         }
@@ -270,10 +273,14 @@ abstract class Delivery {
                 }
             } catch (Throwable failure) {
                 run.settling(null);
-                return end(run, item, Judge.outcome(failure), started);
+                Outcome outcome = Judge.outcome(failure);
+                boolean more = end(run, item, outcome, started);
+                throwIfFatal(outcome);
+                return more;
             }
             run.end();
             settler.settled(done, fenced);
+            settler.wake(); // whoever waits for room is told by the settling thread
             return !fenced;
         }
     }

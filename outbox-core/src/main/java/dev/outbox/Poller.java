@@ -3,6 +3,7 @@ package dev.outbox;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Require;
 import dev.outbox.spi.Claim;
+import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,7 +12,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -52,13 +52,13 @@ public final class Poller implements AutoCloseable {
     private final Signal settlePause = new Signal();
     private final List<Thread> threads = new ArrayList<>();
     private @Nullable ExecutorService ownExecutor;
-    private @Nullable Workers workers;
+    private volatile @Nullable Workers workers;
     private volatile boolean settlerStops;
     private volatile boolean renewerStops;
 
     Poller(PollerOptions options, PollerBuilder.Form form) {
         this.options = options;
-        this.settler = new Settler(options, inFlight, io, this::onKeyedSettled);
+        this.settler = new Settler(options, inFlight, io, this::onSettled);
         this.delivery = form.delivery(options, inFlight, settler, this::isStopping);
         this.renewer = new Renewer(options, inFlight, io);
         this.loop = new PollLoop(options, inFlight, this::deliver);
@@ -74,7 +74,7 @@ public final class Poller implements AutoCloseable {
      *
      * @throws IllegalStateException if it was closed
      */
-    public Poller start() {
+    public synchronized Poller start() {
         synchronized (threads) {
             if (state.get() == State.RUNNING) {
                 return this;
@@ -108,14 +108,17 @@ public final class Poller implements AutoCloseable {
             throw new IllegalStateException(
                     "poller " + options.name() + " was started or closed; pollOnce() is for one that is not started");
         }
-        Claim claim = loop.claim();
-        while (claim.items().isEmpty() && claim.more()) {
-            claim = loop.claim();
+        try {
+            Claim claim = loop.claim();
+            while (claim.items().isEmpty() && claim.more()) {
+                claim = loop.claim();
+            }
+            return claim.items().size();
+        } finally {
+            while (!settler.isEmpty()) {
+                settler.flush();
+            }
         }
-        while (!settler.isEmpty()) {
-            settler.flush();
-        }
-        return claim.items().size();
     }
 
     /** Polls now instead of at the end of an idle pause: call it after a commit that enqueued something. */
@@ -138,12 +141,12 @@ public final class Poller implements AutoCloseable {
      * deliveries under way until the drain timeout, then interrupts them and gives those back that return
      * (their attempt stays counted). A delivery that ignores the interrupt keeps its lease until it expires.
      *
-     * <p>Idempotent; a second call waits for the first. Called by a destination it returns at once and closes
-     * behind it.
+     * <p>Idempotent; a second call waits for the first. Called by a destination or a listener it returns at
+     * once and closes behind it.
      */
     @Override
     public void close() {
-        if (workers != null && workers.isOwnThread()) {
+        if (isOwnThread()) {
             new Thread(this::close, "outbox-" + options.name() + "-close").start();
             return;
         }
@@ -151,7 +154,11 @@ public final class Poller implements AutoCloseable {
             closed.countDown();
             return;
         }
-        if (state.compareAndSet(State.RUNNING, State.STOPPING)) {
+        boolean first;
+        synchronized (threads) { // a start under way is let finish
+            first = state.compareAndSet(State.RUNNING, State.STOPPING);
+        }
+        if (first) {
             try {
                 stop();
             } finally {
@@ -189,6 +196,17 @@ public final class Poller implements AutoCloseable {
         }
     }
 
+    /** One that delivers, or one of the poller's own: it would wait for itself. */
+    private boolean isOwnThread() {
+        Workers delivering = workers;
+        if (delivering != null && delivering.isOwnThread()) {
+            return true;
+        }
+        synchronized (threads) {
+            return threads.contains(Thread.currentThread());
+        }
+    }
+
     private boolean isStopping() {
         State now = state.get();
         return now == State.STOPPING || now == State.CLOSED;
@@ -199,11 +217,11 @@ public final class Poller implements AutoCloseable {
         if (isStopping()) {
             giveBack(runs);
         } else if (delivering == null) {
-            runs.forEach(run -> delivery.deliver(List.of(run)));
+            delivery.deliver(runs);
         } else {
             try {
                 delivering.add(runs);
-            } catch (RejectedExecutionException e) {
+            } catch (RuntimeException e) {
                 giveBack(delivering.takeQueued());
                 throw new OutboxException(
                         "the executor of poller " + options.name() + " takes no work; is it shut down?", e, true);
@@ -216,8 +234,13 @@ public final class Poller implements AutoCloseable {
         runs.forEach(run -> settler.add(judge.releaseRest(run)));
     }
 
-    private void onKeyedSettled() {
-        loop.wake();
+    /** A key has become free, or an item of ours will be due again. */
+    private void onSettled(Verdict verdict) {
+        if (verdict.settlement().kind() == Settlement.Kind.RETRY) {
+            loop.dueIn(verdict.settlement().delay());
+        } else if (verdict.run().isKeyed()) {
+            loop.wake();
+        }
     }
 
     private void claimLoop() {
@@ -230,19 +253,21 @@ public final class Poller implements AutoCloseable {
         int failures = 0;
         long giveUp = Long.MAX_VALUE;
         while (!settlerStops || !settler.isEmpty()) {
-            if (!settlerStops) {
+            boolean closing = settlerStops;
+            if (!closing) {
                 settler.await(Duration.ofSeconds(1).toNanos());
             } else if (giveUp == Long.MAX_VALUE) {
                 giveUp = System.nanoTime() + options.drainTimeout().toNanos();
-            } else if (System.nanoTime() - giveUp > 0) {
-                LOG.warn("poller {}: gave up settling at close; the leases will expire", options.name());
-                return;
             }
             try {
                 settler.flush();
                 loop.madeRoom();
                 failures = 0;
             } catch (RuntimeException e) {
+                if (closing && System.nanoTime() - giveUp >= 0) {
+                    LOG.warn("poller {}: gave up settling at close; the leases will expire", options.name(), e);
+                    return;
+                }
                 pause("settle", e, PollLoop.backoff(failures++));
             }
         }

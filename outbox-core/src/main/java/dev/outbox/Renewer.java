@@ -44,7 +44,8 @@ final class Renewer {
             for (Run run : inFlight.runs()) {
                 if (run.isLost(now)) {
                     lose(run);
-                } else if (run.deadline() - now <= options.lease().toNanos() * 2 / 3) {
+                } else if (!isOverlong(run, now)
+                        && run.deadline() - now <= options.lease().toNanos() * 2 / 3) {
                     run.leased().forEach(item -> leases.put(run.lease(item), run));
                 }
             }
@@ -82,18 +83,21 @@ final class Renewer {
     private void stopOverlong() {
         long now = options.now();
         for (Run run : inFlight.runs()) {
-            if (run.isDeliveringSince(options.maxDeliveryTime().toNanos(), now)
-                    && run.lose(Run.Interruption.TOO_LONG)) {
+            if (isOverlong(run, now) && run.interrupt(Run.Interruption.TOO_LONG)) {
                 LOG.warn("poller {}: interrupted a delivery after {}", options.name(), options.maxDeliveryTime());
             }
         }
     }
 
-    /** A delivery under way reports for itself when it returns; what nobody delivers is dropped here. */
+    private boolean isOverlong(Run run, long now) {
+        return run.isDeliveringSince(options.maxDeliveryTime().toNanos(), now);
+    }
+
+    /** A delivery under way is interrupted; what has not begun is dropped by the worker that comes to it. */
     private void lose(Run run) {
-        boolean news = run.lose(Run.Interruption.LEASE_LOST);
-        List<WorkItem> items = run.leased();
-        if (news && !items.isEmpty()) {
+        List<WorkItem> items = run.newlyLost(run.leased()); // before the interrupted delivery leaves them
+        run.lose();
+        if (!items.isEmpty()) {
             LOG.warn(
                     "poller {}: lost the lease of {} items, the first is {}",
                     options.name(),

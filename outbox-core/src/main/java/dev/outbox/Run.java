@@ -27,6 +27,9 @@ final class Run {
     /** Items without a settle yet. */
     private final Set<String> open = new HashSet<>();
 
+    /** Items whose loss has been told. */
+    private final Set<String> toldLost = new HashSet<>();
+
     /** Local end of the lease, counted from before it was asked for: never later than the database's. */
     private long deadline;
 
@@ -93,16 +96,18 @@ final class Run {
         return rest;
     }
 
-    /** Interrupts the delivery under way, if there is one. */
-    synchronized void interrupt(Interruption why) {
-        if (deliverer != null && interruption == null) {
-            interruption = why;
-            deliverer.interrupt();
+    /**
+     * Interrupts the delivery under way, if there is one and it has not been interrupted yet.
+     *
+     * @return whether it was
+     */
+    synchronized boolean interrupt(Interruption why) {
+        if (deliverer == null || interruption != null) {
+            return false;
         }
-    }
-
-    synchronized boolean isDelivering() {
-        return deliverer != null;
+        interruption = why;
+        deliverer.interrupt();
+        return true;
     }
 
     synchronized boolean isDeliveringSince(long nanos, long now) {
@@ -142,15 +147,14 @@ final class Run {
         this.deadline = deadline;
     }
 
-    /**
-     * The lease is gone: nothing more is begun, and what is under way is interrupted.
-     *
-     * @return whether this is news
-     */
-    synchronized boolean lose(Interruption why) {
-        boolean news = !lost;
+    /** The lease is gone: nothing more is begun, and what is under way is interrupted. */
+    synchronized void lose() {
         lost = true;
-        interrupt(why);
-        return news;
+        interrupt(Interruption.LEASE_LOST);
+    }
+
+    /** Those of these items whose loss has not been told yet. */
+    synchronized List<WorkItem> newlyLost(List<WorkItem> items) {
+        return items.stream().filter(item -> toldLost.add(item.id())).toList();
     }
 }
