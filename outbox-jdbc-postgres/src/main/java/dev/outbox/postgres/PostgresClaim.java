@@ -240,7 +240,7 @@ final class PostgresClaim {
         turn++;
         UUID token = UUID.randomUUID();
         Rows answer;
-        try (Query query = claim.on(connection)) {
+        try (Query query = FreshPlan.of(claim, connection)) {
             query.setArray("topics", "text", PostgresSource.topics(request.topics()))
                     .set("ready_mark", readyMark)
                     .set("due_mark", Timestamps.write(dueMark))

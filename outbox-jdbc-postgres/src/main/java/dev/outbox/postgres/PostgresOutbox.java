@@ -62,7 +62,7 @@ public final class PostgresOutbox implements Outbox {
 
     @Override
     public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
-        return enqueue.all(tx, List.copyOf(Require.present("messages", messages)));
+        return enqueue.all(tx, new ArrayList<>(Require.present("messages", messages)));
     }
 
     @Override

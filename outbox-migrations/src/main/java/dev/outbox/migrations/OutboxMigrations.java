@@ -98,8 +98,9 @@ public final class OutboxMigrations {
     }
 
     private static String render(TableName name) {
-        String script = script().replace("${outbox_table}", name.name());
-        return name.schema() == null ? script : "SET LOCAL search_path TO \"" + name.schema() + "\";\n\n" + script;
+        String table = "\"" + name.name() + "\"";
+        String qualified = name.schema() == null ? table : "\"" + name.schema() + "\"." + table;
+        return script().replace("\"${outbox_table}\"", qualified).replace("${outbox_table}", name.name());
     }
 
     private static TableName name(String table) {

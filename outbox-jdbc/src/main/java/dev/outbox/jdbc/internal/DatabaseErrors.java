@@ -31,8 +31,15 @@ public final class DatabaseErrors {
         };
     }
 
-    /** The first line only: details may quote the row, and with it the payload. */
+    /**
+     * The first line only: details may quote the row, and with it the payload. So may the first line where a
+     * value was refused (class 22) or somebody's trigger wrote it (P0).
+     */
     private static String describe(SQLException e) {
+        String state = String.valueOf(e.getSQLState());
+        if (state.startsWith("22") || state.startsWith("P0")) {
+            return "the database refused the row, see the cause [SQLState " + state + "]";
+        }
         String message = String.valueOf(e.getMessage());
         int end = message.indexOf('\n');
         return (end < 0 ? message : message.substring(0, end)) + " [SQLState " + e.getSQLState() + "]";
