@@ -27,8 +27,7 @@ abstract class Delivery {
     final Breakers breakers;
     private final BooleanSupplier stopping;
 
-    Delivery(
-            PollerOptions options, InFlight inFlight, Settler settler, Breakers breakers, BooleanSupplier stopping) {
+    Delivery(PollerOptions options, InFlight inFlight, Settler settler, Breakers breakers, BooleanSupplier stopping) {
         this.options = options;
         this.judge = new Judge(options);
         this.inFlight = inFlight;

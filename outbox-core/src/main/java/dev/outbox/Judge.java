@@ -36,8 +36,7 @@ final class Judge {
         for (WorkItem item : run.takeRest()) {
             verdicts.add(
                     verdicts.isEmpty()
-                            ? new Verdict(
-                                    run, item, later(run, item, delay, "the destination is down"), Duration.ZERO)
+                            ? new Verdict(run, item, later(run, item, delay, "the destination is down"), Duration.ZERO)
                             : release(run, item, false));
         }
         return verdicts;

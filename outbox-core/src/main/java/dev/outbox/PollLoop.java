@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,13 +31,17 @@ final class PollLoop {
     /** No idle pause is shorter, not even if a source says that something is due when nothing can be claimed. */
     private static final long SHORTEST_IDLE = Duration.ofMillis(10).toNanos();
 
+    private static final long NEVER = Long.MAX_VALUE;
+
     private final PollerOptions options;
     private final ClaimRequest request;
     private final InFlight inFlight;
     private final Breakers breakers;
     private final Consumer<List<Run>> deliver;
     private final Signal signal = new Signal();
+    private final AtomicBoolean woken = new AtomicBoolean();
     private final AtomicBoolean wantsRoom = new AtomicBoolean();
+    private final AtomicLong ownDue = new AtomicLong(NEVER);
 
     private long idle;
     private int failures;
@@ -55,13 +60,21 @@ final class PollLoop {
 
     /** Poll now: something was enqueued, or a key has become free, or it is time to stop. */
     void wake() {
+        woken.set(true);
+        signal.ring();
+    }
+
+    /** An item of our own will be due after this long: do not sleep past it. */
+    void dueIn(Duration delay) {
+        long due = options.now() + delay.toNanos();
+        ownDue.accumulateAndGet(due, (known, other) -> known == NEVER || other - known < 0 ? other : known);
         signal.ring();
     }
 
     /** Something was settled; of interest only if the loop waits for room. */
     void madeRoom() {
         if (wantsRoom.get()) {
-            signal.ring();
+            wake();
         }
     }
 
@@ -122,14 +135,22 @@ final class PollLoop {
         }
         for (WorkItem dead : claim.dead()) {
             LOG.warn("poller {}: {} is Dead", options.name(), dead);
-            options.emit(() -> new OutboxEvent.Dead(options.name(), dead, "lease expired on the last attempt"));
+            options.emit(() -> new OutboxEvent.Dead(
+                    options.name(),
+                    dead,
+                    "given up at claim: its lease expired on the last attempt, or it cannot be read"));
         }
         return claim;
     }
 
     private void idle() {
-        boolean woken = signal.await(Math.max(SHORTEST_IDLE, Math.min(idle, untilNextDue())));
-        idle = woken
+        long end = System.nanoTime() + idle;
+        boolean dueChanged;
+        do {
+            long pause = Math.min(end - System.nanoTime(), Math.min(untilNextDue(), untilOwnDue()));
+            dueChanged = signal.await(Math.max(SHORTEST_IDLE, pause)) && !woken.get();
+        } while (dueChanged);
+        idle = woken.getAndSet(false)
                 ? options.minIdle().toNanos()
                 : Math.min(2 * idle, options.maxIdle().toNanos());
     }
@@ -148,6 +169,18 @@ final class PollLoop {
             }
         }
         return knowsNextDue ? nextDueAt - now : Long.MAX_VALUE;
+    }
+
+    private long untilOwnDue() {
+        long due = ownDue.get();
+        if (due == NEVER) {
+            return Long.MAX_VALUE;
+        }
+        long left = due - options.now();
+        if (left <= 0 && ownDue.compareAndSet(due, NEVER)) {
+            sinceNextDue = 0; // only the nearest was remembered; ask for the next
+        }
+        return left;
     }
 
     private void backOff(RuntimeException failure) {

@@ -3,6 +3,7 @@ package dev.outbox;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Require;
 import dev.outbox.spi.Claim;
+import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import dev.outbox.spi.WakeUp;
 import java.time.Duration;
@@ -60,7 +61,7 @@ public final class Poller implements AutoCloseable {
 
     Poller(PollerOptions options, PollerBuilder.Form form, @Nullable Routes routes) {
         this.options = options;
-        this.settler = new Settler(options, inFlight, io, this::onKeyedSettled);
+        this.settler = new Settler(options, inFlight, io, this::onSettled);
         this.breakers = new Breakers(options, routes, settler, this::wakeUp);
         this.delivery = form.delivery(options, inFlight, settler, breakers, this::isStopping);
         this.renewer = new Renewer(options, inFlight, io);
@@ -77,7 +78,7 @@ public final class Poller implements AutoCloseable {
      *
      * @throws IllegalStateException if it was closed
      */
-    public Poller start() {
+    public synchronized Poller start() {
         synchronized (threads) {
             if (state.get() == State.RUNNING) {
                 return this;
@@ -241,8 +242,13 @@ public final class Poller implements AutoCloseable {
         runs.forEach(run -> settler.add(judge.releaseRest(run)));
     }
 
-    private void onKeyedSettled() {
-        loop.wake();
+    /** A key has become free, or an item of ours will be due again. */
+    private void onSettled(Verdict verdict) {
+        if (verdict.settlement().kind() == Settlement.Kind.RETRY) {
+            loop.dueIn(verdict.settlement().delay());
+        } else if (verdict.run().isKeyed()) {
+            loop.wake();
+        }
     }
 
     private void claimLoop() {

@@ -50,7 +50,8 @@ record PollerOptions(
     String describe() {
         return "batchSize=" + batchSize + ", concurrency=" + concurrency + ", executor="
                 + (executor == null ? "own" : "given") + ", lease=" + lease + ", maxDeliveryTime=" + maxDeliveryTime
-                + ", maxAge=" + maxAge + ", retry=" + retry + ", breaker=" + breaker + ", idle=" + minIdle + ".." + maxIdle + ", drainTimeout="
+                + ", maxAge=" + maxAge + ", retry=" + retry + ", breaker=" + breaker + ", idle=" + minIdle + ".."
+                + maxIdle + ", drainTimeout="
                 + drainTimeout + ", purgeEvery=" + purgeEvery + ", topics=" + (topics.isEmpty() ? "all" : topics);
     }
 }

@@ -95,8 +95,8 @@ final class Renewer {
 
     /** A delivery under way is interrupted; what has not begun is dropped by the worker that comes to it. */
     private void lose(Run run) {
+        List<WorkItem> items = run.newlyLost(run.leased()); // before the interrupted delivery leaves them
         run.lose();
-        List<WorkItem> items = run.newlyLost(run.leased());
         if (!items.isEmpty()) {
             LOG.warn(
                     "poller {}: lost the lease of {} items, the first is {}",

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,13 +36,13 @@ final class Settler {
     /** Held while a settle or a renew is under way: both need the same connection and the same truth. */
     private final ReentrantLock io;
 
-    private final Runnable onKeyedSettled;
+    private final Consumer<Verdict> onSettled;
 
-    Settler(PollerOptions options, InFlight inFlight, ReentrantLock io, Runnable onKeyedSettled) {
+    Settler(PollerOptions options, InFlight inFlight, ReentrantLock io, Consumer<Verdict> onSettled) {
         this.options = options;
         this.inFlight = inFlight;
         this.io = io;
-        this.onKeyedSettled = onKeyedSettled;
+        this.onSettled = onSettled;
     }
 
     void add(List<Verdict> group) {
@@ -131,9 +132,7 @@ final class Settler {
             LOG.debug("poller {}: {} {}", options.name(), settlement.kind(), item);
             options.emit(() -> event(verdict));
         }
-        if (verdict.run().isKeyed()) {
-            onKeyedSettled.run();
-        }
+        onSettled.accept(verdict);
     }
 
     private OutboxEvent event(Verdict verdict) {

@@ -9,9 +9,20 @@ import java.sql.SQLTransientException;
 public final class SqlFailure {
     private SqlFailure() {}
 
-    /** @param what failed, as the start of a sentence: "enqueue into outbox failed" */
+    /**
+     * The driver's exception in our words. It is not kept as the cause, but a copy of it without the details:
+     * those may quote the row, and with it the payload, and would end up in a log.
+     *
+     * @param what failed, as the start of a sentence: "enqueue into outbox failed"
+     */
     public static OutboxException of(String what, SQLException e) {
-        return new OutboxException(what + ": " + describe(e), e, isRetryable(e));
+        String description = describe(e);
+        SQLException cause = new SQLException(description, e.getSQLState(), e.getErrorCode());
+        cause.setStackTrace(e.getStackTrace());
+        if (e.getCause() != null && !(e.getCause() instanceof SQLException)) {
+            cause.initCause(e.getCause());
+        }
+        return new OutboxException(what + ": " + description, cause, isRetryable(e));
     }
 
     /** True if the same work in a new transaction, maybe on a new connection, may succeed. */
@@ -31,10 +42,17 @@ public final class SqlFailure {
         };
     }
 
-    /** The first line only: details may quote the row, and with it the payload. */
+    /**
+     * The first line only: details may quote the row. So may the first line where a value was refused (class
+     * 22) or somebody's trigger wrote it (P0).
+     */
     private static String describe(SQLException e) {
+        String state = String.valueOf(e.getSQLState());
+        if (state.startsWith("22") || state.startsWith("P0")) {
+            return "the database refused the row [SQLState " + state + "]";
+        }
         String message = String.valueOf(e.getMessage());
         int end = message.indexOf('\n');
-        return (end < 0 ? message : message.substring(0, end)) + " [SQLState " + e.getSQLState() + "]";
+        return (end < 0 ? message : message.substring(0, end)) + " [SQLState " + state + "]";
     }
 }

@@ -35,9 +35,7 @@ public record ClaimRequest(
     }
 
     public ClaimRequest except(Set<String> except) {
-        return except.equals(this.except)
-                ? this
-                : new ClaimRequest(count, lease, maxAttempts, topics, except, owner);
+        return except.equals(this.except) ? this : new ClaimRequest(count, lease, maxAttempts, topics, except, owner);
     }
 
     /** Whether items of this topic are asked for. */

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The code in docs/how-to is cut out of files that are compiled and run here. */
+/** The code in docs/how-to is cut out of tests of this project, which are compiled and run. */
 class DocumentationTest {
     private static final Path HOW_TO = Path.of("../docs/how-to");
 
@@ -62,7 +62,8 @@ class DocumentationTest {
     }
 
     private static List<String> sources(String ending) throws IOException {
-        return files(Path.of("src/test"), ending).stream()
+        return files(Path.of(".."), ending).stream()
+                .filter(file -> file.toString().replace('\\', '/').contains("/src/test/"))
                 .map(DocumentationTest::read)
                 .map(DocumentationTest::withoutSpace)
                 .toList();
@@ -70,7 +71,8 @@ class DocumentationTest {
 
     private static List<Path> files(Path directory, String ending) throws IOException {
         try (Stream<Path> files = Files.walk(directory)) {
-            return files.filter(Files::isRegularFile)
+            return files.filter(file -> !file.toString().contains("target"))
+                    .filter(Files::isRegularFile)
                     .filter(file -> file.toString().endsWith(ending))
                     .sorted()
                     .toList();

@@ -1,7 +1,7 @@
 package dev.outbox.postgres;
 
 import dev.outbox.OutboxException;
-import dev.outbox.jdbc.internal.DatabaseErrors;
+import dev.outbox.internal.SqlFailure;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -69,8 +69,8 @@ final class NotifyConnection implements AutoCloseable {
                                 + " does not unwrap to org.postgresql.PGConnection; give it another DataSource or leave it out");
             }
         } catch (SQLException e) {
-            if (!DatabaseErrors.isRetryable(e)) {
-                throw DatabaseErrors.of("the data source of notify(...) gives no connection", e);
+            if (!SqlFailure.isRetryable(e)) {
+                throw SqlFailure.of("the data source of notify(...) gives no connection", e);
             }
             LOG.warn("the data source of notify(...) gives no connection now; going on without it until it does", e);
         } catch (NoClassDefFoundError e) {

@@ -364,8 +364,8 @@ final class PostgresClaim {
 
     Answer run(Connection connection, ClaimRequest request) throws SQLException {
         long start = ticker.getAsLong();
-        boolean sweep =
-                !(request.topics().equals(topics) && request.except().equals(except)) || start - sweptAt >= Math.max(SWEEP_EVERY.toNanos(), 20 * sweepCost);
+        boolean sweep = !(request.topics().equals(topics) && request.except().equals(except))
+                || start - sweptAt >= Math.max(SWEEP_EVERY.toNanos(), 20 * sweepCost);
         if (sweep) {
             Arrays.fill(readyMarks, Long.MIN_VALUE);
             dueMark = Instant.MIN;
@@ -379,7 +379,7 @@ final class PostgresClaim {
         }
         UUID token = UUID.randomUUID();
         Rows answer;
-        try (Query query = claim.on(connection)) {
+        try (Query query = FreshPlan.of(claim, connection)) {
             query.setArray("topics", "text", PostgresSource.topics(listed ? wanted : request.except()))
                     .set("listed", listed)
                     .set("high_mark", readyMarks[0])

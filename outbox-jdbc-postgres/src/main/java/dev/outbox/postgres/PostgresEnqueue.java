@@ -6,7 +6,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
-import dev.outbox.jdbc.internal.DatabaseErrors;
+import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import java.sql.Connection;
@@ -131,7 +131,7 @@ final class PostgresEnqueue {
                     == 1;
             return stored ? stored(List.of(row)) : new Enqueued(List.of(), List.of(row.messageId()));
         } catch (SQLException e) {
-            throw DatabaseErrors.of("enqueue into " + table.name() + " failed", e);
+            throw SqlFailure.of("enqueue into " + table.name() + " failed", e);
         }
     }
 
@@ -185,7 +185,7 @@ final class PostgresEnqueue {
                 }
             }
         } catch (SQLException e) {
-            throw DatabaseErrors.of("enqueue into " + table.name() + " failed", e);
+            throw SqlFailure.of("enqueue into " + table.name() + " failed", e);
         }
         // The first of several equal ids in one call is the one that was stored.
         List<MessageRow> fresh = new ArrayList<>();
@@ -234,7 +234,7 @@ final class PostgresEnqueue {
                                 + " setReadOnly(false) before the transaction starts");
             }
         } catch (SQLException e) {
-            throw DatabaseErrors.of("enqueue into " + table.name() + " failed", e);
+            throw SqlFailure.of("enqueue into " + table.name() + " failed", e);
         }
     }
 

@@ -14,9 +14,9 @@ import dev.outbox.event.OutboxListener;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.LocalWakeUp;
 import dev.outbox.internal.Require;
+import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.AfterCommit;
 import dev.outbox.jdbc.internal.Connections;
-import dev.outbox.jdbc.internal.DatabaseErrors;
 import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.jdbc.internal.WakingDataSource;
 import dev.outbox.spi.TransactionalSource;
@@ -79,7 +79,7 @@ public final class PostgresOutbox implements Outbox {
 
     @Override
     public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
-        return wakingAfter(tx, enqueue.all(tx, List.copyOf(Require.present("messages", messages))));
+        return wakingAfter(tx, enqueue.all(tx, new ArrayList<>(Require.present("messages", messages))));
     }
 
     @Override
@@ -93,7 +93,7 @@ public final class PostgresOutbox implements Outbox {
                 AfterCommit.on(tx, wakeAll);
             }
         } catch (SQLException e) {
-            throw DatabaseErrors.of("enqueue into " + table.name() + " failed", e);
+            throw SqlFailure.of("enqueue into " + table.name() + " failed", e);
         }
         return enqueued;
     }
@@ -277,7 +277,7 @@ public final class PostgresOutbox implements Outbox {
                 connections.learnDefaults(connection);
                 return new PostgresOutbox(this, connections, table);
             } catch (SQLException e) {
-                throw DatabaseErrors.of("cannot look at table " + name, e);
+                throw SqlFailure.of("cannot look at table " + name, e);
             }
         }
     }

@@ -1,8 +1,8 @@
 package dev.outbox.postgres;
 
+import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Connections;
-import dev.outbox.jdbc.internal.DatabaseErrors;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import java.sql.SQLException;
@@ -29,7 +29,7 @@ final class PostgresPurge {
                 ORDER BY {processed_on}
                 LIMIT :batch
                 FOR UPDATE SKIP LOCKED))
-              AND {status} = 2
+              AND {status} >= 2 AND {status} < 3
             """;
 
     private final PostgresTable table;
@@ -47,14 +47,14 @@ final class PostgresPurge {
     /** Removes one batch and answers its size; 0 if nothing is old enough or another node is at it. */
     int batch() {
         try (Borrowed borrowed = connections.autoCommitting();
-                Query query = purge.on(borrowed.connection())) {
+                Query query = FreshPlan.of(purge, borrowed.connection())) {
             return query.set("older_than", olderThan)
                     .set("lock_space", table.lockSpace())
                     .set("lock", LOCK)
                     .set("batch", BATCH)
                     .update();
         } catch (SQLException e) {
-            throw DatabaseErrors.of("purge of " + table.name() + " failed", e);
+            throw SqlFailure.of("purge of " + table.name() + " failed", e);
         }
     }
 }

@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Each settlement carries its own token, so the ends of several claims go in one statement. They hold
  * row locks only for that statement, and no other statement waits for rows of theirs: claims and purge skip
  * locked rows, and a poller renews and settles one after the other.
+ *
+ * <p>Processing is asked as {@code status >= 1 AND status < 2}, so that rows are found by their id: as {@code
+ * status = 1} the planner would like to read the index of all leased rows, with all its dead entries.
  */
 final class PostgresSettle {
     /** The common case, all Done, without the rest's bookkeeping. */
@@ -31,14 +34,14 @@ final class PostgresSettle {
             UPDATE {table} t SET {status} = 2, {owner_token} = NULL, {locked_until} = NULL,
                 {processed_on} = statement_timestamp()
             FROM unnest(:ids::uuid[], :tokens::uuid[]) AS s(id, token)
-            WHERE t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} = 1
+            WHERE t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
             RETURNING s.id, s.token
             """;
 
     static final String DONE_DELETE = """
             DELETE FROM {table} t
             USING unnest(:ids::uuid[], :tokens::uuid[]) AS s(id, token)
-            WHERE t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} = 1
+            WHERE t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
             RETURNING s.id, s.token
             """;
 
@@ -55,7 +58,7 @@ final class PostgresSettle {
             reopened AS MATERIALIZED (
                 SELECT t.{message_key} AS key, t.{owner_token} AS token, min(t.{sequence}) AS sequence
                 FROM settled s JOIN {table} t
-                  ON t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} = 1
+                  ON t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
                 WHERE s.status = 0 AND t.{message_key} IS NOT NULL
                 GROUP BY t.{message_key}, t.{owner_token}
             ),
@@ -73,7 +76,7 @@ final class PostgresSettle {
             deleted AS (
                 DELETE FROM {table} t USING verdicts v
                 WHERE v.status = 2 AND :delete_done
-                  AND t.{work_item_id} = v.id AND t.{owner_token} = v.token AND t.{status} = 1
+                  AND t.{work_item_id} = v.id AND t.{owner_token} = v.token AND t.{status} >= 1 AND t.{status} < 2
                 RETURNING v.id, v.token
             ),
             updated AS (
@@ -88,7 +91,7 @@ final class PostgresSettle {
                     {processed_on} = CASE WHEN v.status <> 0 THEN statement_timestamp() END
                 FROM verdicts v
                 WHERE NOT (v.status = 2 AND :delete_done)
-                  AND t.{work_item_id} = v.id AND t.{owner_token} = v.token AND t.{status} = 1
+                  AND t.{work_item_id} = v.id AND t.{owner_token} = v.token AND t.{status} >= 1 AND t.{status} < 2
                 RETURNING v.id, v.token
             )
             SELECT id, token FROM deleted UNION ALL SELECT id, token FROM updated
@@ -98,7 +101,7 @@ final class PostgresSettle {
     static final String RENEW = """
             UPDATE {table} t SET {locked_until} = statement_timestamp() + :lease * interval '1 microsecond'
             FROM unnest(:ids::uuid[], :tokens::uuid[]) AS s(id, token)
-            WHERE t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} = 1
+            WHERE t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
             RETURNING s.id, s.token
             """;
 
@@ -120,7 +123,7 @@ final class PostgresSettle {
         if (settlements.stream().allMatch(s -> s.kind() == Kind.DONE)) {
             return without(connection, done, leases, null);
         }
-        try (Query query = settle.on(connection)) {
+        try (Query query = FreshPlan.of(settle, connection)) {
             query.set("delete_done", deleteDone)
                     .setArray("statuses", "int2", column(settlements, s -> status(s.kind())))
                     .setArray("delays", "int8", column(settlements, PostgresSettle::delay))
@@ -137,7 +140,7 @@ final class PostgresSettle {
 
     private static Set<Lease> without(Connection connection, Sql sql, List<Lease> leases, @Nullable Duration length)
             throws SQLException {
-        try (Query query = sql.on(connection)) {
+        try (Query query = FreshPlan.of(sql, connection)) {
             if (length != null) {
                 query.set("lease", length);
             }

@@ -4,9 +4,9 @@ import dev.outbox.Ack;
 import dev.outbox.OutboxException;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
+import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Connections;
-import dev.outbox.jdbc.internal.DatabaseErrors;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.spi.Claim;
@@ -38,7 +38,8 @@ final class PostgresSource implements TransactionalSource {
      * Leases that ran out: Ready again, or Dead with no attempt left. Every row passes through status 1, so
      * this index has a dead entry for each; therefore it is run on a timer, a quarter of the lease apart or
      * more, not with each claim. A row whose owner is renewing or settling it right now is locked, and
-     * skipped.
+     * skipped. A lease without an end, which somebody else must have written, counts as expired: nothing
+     * else would ever find it.
      *
      * <p>A message that kills its worker takes the attempts of everything claimed with it. So what expires
      * again comes back at random times, each time further apart, and finds itself in other company.
@@ -49,21 +50,22 @@ final class PostgresSource implements TransactionalSource {
                 {owner_token} = NULL, {locked_until} = NULL,
                 {due_on} = CASE
                     WHEN {message_key} IS NOT NULL AND {sequence} > (
-                        SELECT min(h.{sequence}) FROM {table} h
-                        WHERE h.{message_key} = t.{message_key} AND h.{status} >= 1 AND h.{status} < 2)
+                        SELECT h.{sequence} FROM {table} h
+                        WHERE h.{message_key} = t.{message_key} AND h.{status} >= 1 AND h.{status} < 2
+                        ORDER BY h.{status}, h.{sequence} LIMIT 1)
                     THEN {due_on}
                     ELSE statement_timestamp() + CASE WHEN {attempt_count} = 1 THEN interval '0'
                         ELSE random() * LEAST(300, power(2, {attempt_count} - 2)) * interval '1 second' END
                     END,
                 {processed_on} = CASE WHEN {attempt_count} >= :max_attempts THEN statement_timestamp() END,
-                {last_error} = 'lease expired on attempt ' || {attempt_count} || ' at ' || {processed_by}
+                {last_error} = 'lease expired on attempt ' || {attempt_count} || ' at ' || COALESCE({processed_by}, 'an unknown poller')
             WHERE {work_item_id} = ANY (ARRAY(
                 SELECT {work_item_id} FROM {table}
-                WHERE {status} = 1 AND {locked_until} <= statement_timestamp()
+                WHERE {status} = 1 AND ({locked_until} <= statement_timestamp()) IS NOT FALSE
                   AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
                 ORDER BY {sequence} LIMIT :batch
                 FOR NO KEY UPDATE SKIP LOCKED))
-              AND {status} = 1 AND {locked_until} <= statement_timestamp()
+              AND {status} >= 1 AND {status} < 2 AND ({locked_until} <= statement_timestamp()) IS NOT FALSE
             RETURNING {status} AS status, %s
             """.formatted(WorkItemRow.COLUMNS);
 
@@ -156,7 +158,7 @@ final class PostgresSource implements TransactionalSource {
         try {
             return settlements.isEmpty() ? Set.of() : settle.settle(tx, settlements);
         } catch (SQLException e) {
-            throw DatabaseErrors.of("settle in " + table.name() + " failed", e);
+            throw SqlFailure.of("settle in " + table.name() + " failed", e);
         }
     }
 
@@ -168,7 +170,7 @@ final class PostgresSource implements TransactionalSource {
     @Override
     public Optional<Duration> nextDue(Set<String> topics) {
         return run("look for due items in", connection -> {
-            try (Query query = nextDue.on(connection).setArray("topics", "text", topics(topics));
+            try (Query query = FreshPlan.of(nextDue, connection).setArray("topics", "text", topics(topics));
                     ResultSet row = query.rows()) {
                 row.next();
                 long micros = row.getLong(1);
@@ -187,7 +189,7 @@ final class PostgresSource implements TransactionalSource {
         try {
             return connections.transactional();
         } catch (SQLException e) {
-            throw DatabaseErrors.of("cannot open a transaction for " + table.name(), e);
+            throw SqlFailure.of("cannot open a transaction for " + table.name(), e);
         }
     }
 
@@ -199,7 +201,7 @@ final class PostgresSource implements TransactionalSource {
     private void expire(Connection connection, ClaimRequest request, List<WorkItem> dead) throws SQLException {
         long start = ticker.getAsLong();
         int found = 0;
-        try (Query query = expire.on(connection)
+        try (Query query = FreshPlan.of(expire, connection)
                         .set("max_attempts", request.maxAttempts())
                         .set("batch", EXPIRED_BATCH)
                         .setArray("topics", "text", topics(request.topics()));
@@ -236,6 +238,6 @@ final class PostgresSource implements TransactionalSource {
     }
 
     private OutboxException failure(String what, SQLException e) {
-        return DatabaseErrors.of(what + " " + table.name() + " failed", e);
+        return SqlFailure.of(what + " " + table.name() + " failed", e);
     }
 }

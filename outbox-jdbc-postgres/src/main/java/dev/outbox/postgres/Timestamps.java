@@ -9,14 +9,16 @@ import org.jspecify.annotations.Nullable;
 
 /** Instants as timestamptz, whatever the time zone of the JVM or the session. */
 final class Timestamps {
+    private static final Instant EARLIEST = OffsetDateTime.MIN.toInstant();
+
     private Timestamps() {}
 
-    /** {@link Instant#MIN} is PostgreSQL's -infinity. */
+    /** {@link Instant#MIN} is PostgreSQL's -infinity, and so is what the driver makes of that. */
     static @Nullable OffsetDateTime write(@Nullable Instant instant) {
         if (instant == null) {
             return null;
         }
-        return instant.equals(Instant.MIN) ? OffsetDateTime.MIN : instant.atOffset(ZoneOffset.UTC);
+        return instant.isAfter(EARLIEST) ? instant.atOffset(ZoneOffset.UTC) : OffsetDateTime.MIN;
     }
 
     static Instant read(ResultSet rows, String column) throws SQLException {

@@ -68,7 +68,9 @@ class OutageIT {
 
     private static List<Message> messages(String topic, int count) {
         return IntStream.range(0, count)
-                .mapToObj(i -> Message.to(topic).key(i % 3 == 0 ? null : topic + i % 100).payload("{}"))
+                .mapToObj(i -> Message.to(topic)
+                        .key(i % 3 == 0 ? null : topic + i % 100)
+                        .payload("{}"))
                 .toList();
     }
 
@@ -92,13 +94,16 @@ class OutageIT {
                 .during(outage)
                 .atMost(outage.multipliedBy(3))
                 .until(() -> {
-                    enqueued.addAndGet(database.commit(outbox, messages("orders", 100)).size());
+                    enqueued.addAndGet(
+                            database.commit(outbox, messages("orders", 100)).size());
                     return database.count(table, "attempt_count > 1 OR status = 3") == 0;
                 });
 
         // what was under way when the breakers opened, and one probe per pause and poller
         int probes = 4 + (int) outage.toSeconds();
-        assertThat(events).filteredOn(OutboxEvent.DestinationDown.class::isInstance).hasSize(POLLERS);
+        assertThat(events)
+                .filteredOn(OutboxEvent.DestinationDown.class::isInstance)
+                .hasSize(POLLERS);
         assertThat(broker.calls).hasValueLessThan(POLLERS * (5 + 4 + probes));
 
         broker.down = false;
@@ -114,8 +119,7 @@ class OutageIT {
 
     @Test
     void oneRouteThatIsDownDoesNotHoldUpTheOthers() {
-        Outbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         Broker good = new Broker();
         Broker bad = new Broker();
         bad.down = true;

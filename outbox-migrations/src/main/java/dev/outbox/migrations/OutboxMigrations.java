@@ -2,7 +2,7 @@ package dev.outbox.migrations;
 
 import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
-import dev.outbox.jdbc.internal.DatabaseErrors;
+import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.TableName;
 import java.io.IOException;
 import java.io.InputStream;
@@ -88,7 +88,7 @@ public final class OutboxMigrations {
                 connection.setAutoCommit(autoCommit);
             }
         } catch (SQLException e) {
-            throw DatabaseErrors.of("cannot install table \"" + name + "\"", e);
+            throw SqlFailure.of("cannot install table \"" + name + "\"", e);
         }
     }
 
@@ -98,8 +98,9 @@ public final class OutboxMigrations {
     }
 
     private static String render(TableName name) {
-        String script = script().replace("${outbox_table}", name.name());
-        return name.schema() == null ? script : "SET LOCAL search_path TO \"" + name.schema() + "\";\n\n" + script;
+        String table = "\"" + name.name() + "\"";
+        String qualified = name.schema() == null ? table : "\"" + name.schema() + "\"." + table;
+        return script().replace("\"${outbox_table}\"", qualified).replace("${outbox_table}", name.name());
     }
 
     private static TableName name(String table) {

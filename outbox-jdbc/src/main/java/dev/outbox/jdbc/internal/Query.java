@@ -45,6 +45,19 @@ public final class Query implements AutoCloseable {
         return this;
     }
 
+    /** What only one driver's statements know. */
+    public interface Setting<T> {
+        void on(T statement) throws SQLException;
+    }
+
+    /** Applies a driver's own setting; does nothing where the statement is another driver's. */
+    public <T> Query where(Class<T> driversStatement, Setting<T> setting) throws SQLException {
+        if (statement.isWrapperFor(driversStatement)) {
+            setting.on(statement.unwrap(driversStatement));
+        }
+        return this;
+    }
+
     public ResultSet rows() throws SQLException {
         return statement.executeQuery();
     }

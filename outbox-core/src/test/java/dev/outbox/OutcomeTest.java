@@ -1,0 +1,48 @@
+package dev.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class OutcomeTest {
+    @Test
+    void anOutcomeCarriesItsCause() {
+        IOException cause = new IOException("down");
+
+        assertThat(Outcome.retry(cause)).isEqualTo(new Outcome.Retry(cause));
+        assertThat(Outcome.dead(cause)).isEqualTo(new Outcome.Dead(cause));
+        assertThat(Outcome.done()).isSameAs(Outcome.Done.DONE);
+    }
+
+    @Test
+    void retryAfterIsARetryWithItsDelay() {
+        Outcome.Retry retry = (Outcome.Retry) Outcome.retryAfter(Duration.ofSeconds(3), "throttled");
+
+        assertThat(retry.cause()).isInstanceOf(RetryAfter.class).hasMessage("throttled");
+        assertThat(((RetryAfter) retry.cause()).delay()).hasSeconds(3);
+    }
+
+    @Test
+    void aCauseAReasonAndADelayAreRequired() {
+        assertThatThrownBy(() -> Outcome.retry(null)).hasMessage("cause must not be null");
+        assertThatThrownBy(() -> Outcome.dead(null)).hasMessage("cause must not be null");
+        assertThatThrownBy(() -> Outcome.retryAfter(Duration.ofSeconds(-1), "x"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("delay must be between PT0S and ");
+        assertThatThrownBy(() -> new RetryAfter(Duration.ZERO, null)).hasMessage("reason must not be null");
+        assertThatThrownBy(() -> new RetryAfter(null, "x")).hasMessage("delay must not be null");
+    }
+
+    @Test
+    void onlyAPermanentFailureIsDeadAtOnce() {
+        assertThat(Judge.outcome(new PermanentFailureException("no such user"))).isInstanceOf(Outcome.Dead.class);
+        assertThat(Judge.outcome(new PermanentFailureException("no", new IOException())))
+                .isInstanceOf(Outcome.Dead.class);
+        assertThat(Judge.outcome(new IOException())).isInstanceOf(Outcome.Retry.class);
+        assertThat(Judge.outcome(new RetryAfter(Duration.ZERO, "later"))).isInstanceOf(Outcome.Retry.class);
+        assertThat(Judge.outcome(new StackOverflowError())).isInstanceOf(Outcome.Retry.class);
+    }
+}

@@ -1,0 +1,92 @@
+package dev.outbox.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxException;
+import java.sql.SQLException;
+import java.sql.SQLNonTransientException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransientConnectionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SqlFailureTest {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "08000",
+                "08001",
+                "08003",
+                "08006",
+                "08S01", // connection
+                "40001",
+                "40P01",
+                "40003", // serialization, deadlock, unknown outcome
+                "53000",
+                "53100",
+                "53200",
+                "53300", // disk, memory, connections
+                "55P03", // lock timeout
+                "57014",
+                "57P01",
+                "57P02",
+                "57P03" // cancelled, shutting down, crashed, starting
+            })
+    void whatMaySucceedNextTimeIsRetryable(String state) {
+        assertThat(SqlFailure.isRetryable(new SQLException("x", state))).isTrue();
+        assertThat(SqlFailure.of("enqueue failed", new SQLException("x", state)).isRetryable())
+                .isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "22001", "22P02", "23505", "23514", "25006", "25P02", "28P01", "3D000", "42501", "42703", "42P01",
+                "54000", "55000", "55006", "XX000", "P0001", "0A000", "4", ""
+            })
+    void whatStaysWrongIsNot(String state) {
+        assertThat(SqlFailure.isRetryable(new SQLException("x", state))).isFalse();
+    }
+
+    @Test
+    void theDriversOwnClassesCountToo() {
+        assertThat(SqlFailure.isRetryable(new SQLTransientConnectionException("pool is exhausted")))
+                .isTrue();
+        assertThat(SqlFailure.isRetryable(new SQLRecoverableException("gone"))).isTrue();
+        assertThat(SqlFailure.isRetryable(new SQLNonTransientException("no"))).isFalse();
+        assertThat(SqlFailure.isRetryable(new SQLException("no state"))).isFalse();
+    }
+
+    @Test
+    void theMessageSaysWhatFailedAndWhyInOneLine() {
+        SQLException cause = new SQLException(
+                "ERROR: violates check constraint \"c\"\n  Detail: Failing row contains (secret).", "23514", 7);
+
+        OutboxException e = SqlFailure.of("enqueue into outbox failed", cause);
+
+        assertThat(e)
+                .hasMessage("enqueue into outbox failed: ERROR: violates check constraint \"c\" [SQLState 23514]")
+                .cause()
+                .isInstanceOf(SQLException.class)
+                .hasMessage("ERROR: violates check constraint \"c\" [SQLState 23514]");
+        assertThat(e.getCause().getStackTrace()).isEqualTo(cause.getStackTrace());
+        assertThat(e.sqlState()).isEqualTo("23514");
+        assertThat(e.vendorCode()).isEqualTo(7);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"22P02", "22001", "P0001"})
+    void whereTheFirstLineMayQuoteTheRowItIsLeftOut(String state) {
+        SQLException cause = new SQLException("ERROR: invalid input syntax for type integer: \"secret\"", state);
+
+        assertThat(SqlFailure.of("enqueue into outbox failed", cause))
+                .hasMessage("enqueue into outbox failed: the database refused the row [SQLState " + state + "]")
+                .hasCause(cause);
+    }
+
+    @Test
+    void aCauseWithoutMessageOrStateIsNoProblem() {
+        assertThat(SqlFailure.of("claim failed", new SQLException())).hasMessage("claim failed: null [SQLState null]");
+    }
+}

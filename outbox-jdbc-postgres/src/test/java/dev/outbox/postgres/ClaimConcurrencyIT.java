@@ -1,0 +1,269 @@
+package dev.outbox.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Message;
+import dev.outbox.Ordering;
+import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Source;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Claims beside other claims, producers and strangers. Whoever would have to wait for a lock fails here. */
+class ClaimConcurrencyIT {
+    private static final Duration LEASE = Duration.ofMinutes(1);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static OutboxDatabase database;
+    private static HikariDataSource impatient;
+
+    private final AtomicLong ticker = new AtomicLong();
+    private String table;
+    private PostgresOutbox outbox;
+    private Source source;
+
+    @BeforeAll
+    static void createDatabase() {
+        database = new OutboxDatabase();
+        impatient = database.pool(config -> {
+            config.setMaximumPoolSize(20);
+            config.setConnectionInitSql("SET lock_timeout = '1s'");
+        });
+    }
+
+    @AfterAll
+    static void dropDatabase() {
+        impatient.close();
+        database.close();
+    }
+
+    @BeforeEach
+    void createTable() {
+        table = database.newTable();
+        outbox = PostgresOutbox.builder(impatient)
+                .table(table)
+                .ordering(Ordering.RELAXED)
+                .ticker(ticker::get)
+                .build();
+        source = outbox.source();
+    }
+
+    @Test
+    void eightClaimersNeverHoldOneRow() throws Exception {
+        List<Message> messages = new ArrayList<>();
+        for (int i = 0; i < 20_000; i++) {
+            messages.add(i % 4 == 0 ? message("k-" + i).key("key-" + i % 200) : message("free-" + i));
+        }
+        database.commit(outbox, messages);
+        Map<String, Integer> holders = new ConcurrentHashMap<>();
+        Queue<String> heldTwice = new ConcurrentLinkedQueue<>();
+        AtomicInteger left = new AtomicInteger(messages.size());
+
+        ExecutorService threads = Executors.newFixedThreadPool(8);
+        try {
+            List<Future<?>> claimers = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                int claimer = i;
+                claimers.add(threads.submit(() -> {
+                    Source own = outbox.source();
+                    Random random = new Random(claimer);
+                    while (left.get() > 0) {
+                        Claim claim = claim(own, 1 + random.nextInt(300));
+                        for (WorkItem item : claim.items()) {
+                            if (holders.putIfAbsent(item.id(), claimer) != null) {
+                                heldTwice.add(item.toString());
+                            }
+                            left.decrementAndGet();
+                        }
+                        // a key goes on when its run is settled; the rest stays leased
+                        assertThat(own.settle(claim.items().stream()
+                                        .filter(item -> item.key() != null)
+                                        .map(item -> Settlement.done(claim.lease(item)))
+                                        .toList()))
+                                .isEmpty();
+                    }
+                }));
+            }
+            for (Future<?> claimer : claimers) {
+                claimer.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+
+        assertThat(heldTwice).isEmpty();
+        assertThat(holders).hasSize(20_000);
+        assertThat(database.count(table, "attempt_count <> 1")).isZero();
+    }
+
+    @Test
+    void claimDoesNotWaitForProducers() throws SQLException {
+        database.commit(outbox, message("free-1"), message("k-1").key("k"));
+        try (Connection producer = transaction(database.pool())) {
+            outbox.enqueueAll(
+                    producer, List.of(message("free-2"), message("k-2").key("k")));
+
+            assertThat(ids(claim(source, 10))).containsExactly("free-1", "k-1");
+            producer.rollback();
+        }
+    }
+
+    @Test
+    void producersDoNotWaitForAClaimNorDoOtherClaims() throws SQLException {
+        database.commit(
+                outbox,
+                message("free-1"),
+                message("k-1").key("k"),
+                message("k-2").key("k"));
+        try (Connection claiming = transaction(database.pool())) {
+            PostgresTable found = PostgresTable.detect(claiming, TableName.parse(table));
+            PostgresClaim.Answer open = new PostgresClaim(found, null, ticker::get).run(claiming, request(10, LEASE));
+            assertThat(open.items()).hasSize(3);
+
+            OutboxDatabase.commit(
+                    impatient, outbox, List.of(message("free-2"), message("k-3").key("k")));
+            assertThat(ids(claim(source, 10))).containsExactly("free-2");
+            claiming.rollback();
+        }
+        ticker.addAndGet(Duration.ofSeconds(1).toNanos());
+        assertThat(ids(claim(source, 10))).containsExactly("free-1", "k-1", "k-2", "k-3");
+    }
+
+    @Test
+    void rowsLockedElsewhereAreLeftOut() throws SQLException {
+        Instant past = Instant.now().minusSeconds(60);
+        database.commit(
+                outbox,
+                message("free-1"),
+                message("free-2"),
+                message("waiting-1").due(past),
+                message("waiting-2").due(past),
+                message("a-1").key("a"),
+                message("a-2").key("a"),
+                message("b-1").key("b"));
+        try (Connection stranger = transaction(database.pool())) {
+            lock(stranger, "free-1", "waiting-1", "a-1");
+
+            assertThat(ids(claim(source, 4))).containsExactly("free-2", "waiting-2", "b-1");
+            stranger.rollback();
+        }
+        ticker.addAndGet(Duration.ofSeconds(1).toNanos());
+        assertThat(ids(claim(source, 10))).containsExactly("free-1", "waiting-1", "a-1", "a-2");
+    }
+
+    @Test
+    void aRunEndsBeforeARowLockedElsewhere() throws SQLException {
+        for (int i = 1; i <= 5; i++) {
+            database.commit(outbox, message("k-" + i).key("k"));
+        }
+        Claim first;
+        try (Connection stranger = transaction(database.pool())) {
+            lock(stranger, "k-3");
+
+            first = claim(source, 10);
+            assertThat(ids(first)).containsExactly("k-1", "k-2");
+            stranger.rollback();
+        }
+        assertThat(ids(claim(outbox.source(), 10))).isEmpty();
+        done(first);
+        assertThat(ids(claim(outbox.source(), 10))).containsExactly("k-3", "k-4", "k-5");
+    }
+
+    @Test
+    void expiredLeasesLockedByTheirOwnerAreLeftOut() throws SQLException {
+        database.commit(outbox, message("one"), message("two"));
+        claim(source, 10);
+        database.execute("UPDATE " + table + " SET locked_until = statement_timestamp()");
+        try (Connection owner = transaction(database.pool())) {
+            lock(owner, "one");
+
+            assertThat(ids(claim(outbox.source(), 10))).containsExactly("two");
+            owner.rollback();
+        }
+        assertThat(ids(claim(outbox.source(), 10))).containsExactly("one");
+    }
+
+    @Test
+    void allRowsOfAClaimShareOneLeaseEnd() {
+        List<Message> messages = new ArrayList<>();
+        for (int i = 0; i < 500; i++) {
+            messages.add(i % 2 == 0 ? message("k-" + i).key("key-" + i % 10) : message("free-" + i));
+        }
+        database.commit(outbox, messages);
+
+        Claim claim = claim(source, 500);
+
+        assertThat(claim.items()).hasSize(500);
+        assertThat(database.query("SELECT count(DISTINCT locked_until) FROM " + table))
+                .containsExactly("1");
+        source.renew(claim.items().stream().map(claim::lease).toList(), LEASE);
+        assertThat(database.query("SELECT count(DISTINCT locked_until) FROM " + table))
+                .containsExactly("1");
+    }
+
+    private static Message message(String id) {
+        return Message.to("claims").id(id).payload("x");
+    }
+
+    private static ClaimRequest request(int count, Duration lease) {
+        return new ClaimRequest(count, lease, 10, Set.of(), "it");
+    }
+
+    /** Claims until something comes or the source says there is nothing. */
+    private static Claim claim(Source source, int count) {
+        Claim claim = source.claim(request(count, LEASE));
+        while (claim.items().isEmpty() && claim.more()) {
+            claim = source.claim(request(count, LEASE));
+        }
+        return claim;
+    }
+
+    private void done(Claim claim) {
+        assertThat(source.settle(claim.items().stream()
+                        .map(item -> Settlement.done(claim.lease(item)))
+                        .toList()))
+                .isEmpty();
+    }
+
+    private static List<String> ids(Claim claim) {
+        return claim.items().stream().map(WorkItem::messageId).toList();
+    }
+
+    private static Connection transaction(HikariDataSource pool) throws SQLException {
+        Connection connection = pool.getConnection();
+        connection.setAutoCommit(false);
+        return connection;
+    }
+
+    private void lock(Connection stranger, String... ids) throws SQLException {
+        try (Statement lock = stranger.createStatement()) {
+            lock.execute(
+                    "SELECT FROM " + table + " WHERE message_id IN ('" + String.join("', '", ids) + "') FOR UPDATE");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+package dev.outbox.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Message;
+import dev.outbox.Ordering;
+import dev.outbox.WorkItem;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Source;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Rows that turn up late, or stay away for long. Whoever would have to wait for a lock fails here. */
+@SuppressWarnings("try") // a poller works in the background of its block
+class LateRowConcurrencyIT {
+    private static final Duration LEASE = Duration.ofMinutes(1);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static OutboxDatabase database;
+    private static HikariDataSource impatient;
+
+    private final AtomicLong ticker = new AtomicLong();
+    private String table;
+    private PostgresOutbox outbox;
+    private Source source;
+
+    @BeforeAll
+    static void createDatabase() {
+        database = new OutboxDatabase();
+        impatient = database.pool(config -> {
+            config.setMaximumPoolSize(20);
+            config.setConnectionInitSql("SET lock_timeout = '1s'");
+        });
+    }
+
+    @AfterAll
+    static void dropDatabase() {
+        impatient.close();
+        database.close();
+    }
+
+    @BeforeEach
+    void createTable() {
+        table = database.newTable();
+        outbox = PostgresOutbox.builder(impatient)
+                .table(table)
+                .ordering(Ordering.RELAXED)
+                .ticker(ticker::get)
+                .build();
+        source = outbox.source();
+    }
+
+    @Test
+    void aTransactionThatDrewItsSequenceEarlyAndCommitsLateIsFound() throws SQLException {
+        Instant past = Instant.now().minusSeconds(60);
+        try (Connection late = transaction(database.pool())) {
+            outbox.enqueueAll(
+                    late, List.of(message("late"), message("late-waiting").due(past.minusSeconds(60))));
+            database.commit(outbox, message("early"), message("early-waiting").due(past));
+            assertThat(ids(claim(source, 10))).containsExactly("early", "early-waiting");
+            late.commit();
+        }
+        database.commit(outbox, message("later"), message("later-waiting").due(past.plusSeconds(1)));
+        // The mark hides what came late; that is what makes it cheap, and what the sweep is for.
+        assertThat(ids(claim(source, 10))).containsExactly("later", "later-waiting");
+
+        ticker.addAndGet(Duration.ofSeconds(1).toNanos());
+        assertThat(ids(claim(source, 10))).containsExactly("late", "late-waiting");
+    }
+
+    @Test
+    void aBusyPollerDeliversWhatCommitsLate() throws SQLException {
+        Set<String> delivered = ConcurrentHashMap.newKeySet();
+        PostgresOutbox real = PostgresOutbox.builder(impatient).table(table).build();
+        try (Connection late = transaction(database.pool());
+                var poller = real.poller()
+                        .batchSize(10)
+                        .to(item -> delivered.add(item.messageId()))
+                        .start()) {
+            real.enqueue(late, message("late"));
+            AtomicInteger count = new AtomicInteger();
+            await().atMost(PATIENCE).until(() -> {
+                keepBusy(real, poller::wakeUp, count);
+                return delivered.size() > 100;
+            });
+            late.commit();
+            await().atMost(PATIENCE).pollInterval(Duration.ofMillis(10)).until(() -> {
+                keepBusy(real, poller::wakeUp, count);
+                return delivered.contains("late");
+            });
+        }
+    }
+
+    private static void keepBusy(PostgresOutbox outbox, Runnable wakeUp, AtomicInteger count) {
+        List<Message> more = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            more.add(message("busy-" + count.incrementAndGet()));
+        }
+        database.commit(outbox, more);
+        wakeUp.run();
+    }
+
+    @Test
+    void aRowThatCommitsBelowTheLeasedOnesOfItsKeyWaitsForThem() throws SQLException {
+        Claim leased;
+        try (Connection late = transaction(database.pool())) {
+            outbox.enqueue(late, message("k-1").key("k"));
+            database.commit(outbox, message("k-2").key("k"), message("k-3").key("k"));
+            leased = claim(source, 10);
+            assertThat(ids(leased)).containsExactly("k-2", "k-3");
+            late.commit();
+        }
+        assertThat(ids(claim(outbox.source(), 10))).isEmpty();
+
+        source.settle(List.of(Settlement.done(leased.lease(leased.items().get(0)))));
+        assertThat(ids(claim(outbox.source(), 10))).isEmpty();
+
+        source.settle(List.of(Settlement.done(leased.lease(leased.items().get(1)))));
+        assertThat(ids(claim(outbox.source(), 10))).containsExactly("k-1");
+    }
+
+    @Test
+    void aRequeuedRowWaitsForTheLeasedOnesOfItsKey() {
+        database.commit(
+                outbox,
+                message("k-1").key("k"),
+                message("k-2").key("k"),
+                message("k-3").key("k"));
+        Claim first = claim(source, 1);
+        source.settle(List.of(Settlement.dead(first.lease(first.items().get(0)), "no")));
+        Claim leased = claim(source, 10);
+        assertThat(ids(leased)).containsExactly("k-2", "k-3");
+
+        database.execute("UPDATE " + table + " SET status = 0, processed_on = NULL WHERE message_id = 'k-1'");
+        assertThat(ids(claim(outbox.source(), 10))).isEmpty();
+
+        done(leased);
+        assertThat(ids(claim(outbox.source(), 10))).containsExactly("k-1");
+    }
+
+    @Test
+    void expiredLeasesAreFoundThoughThereIsAlwaysSomethingElse() {
+        PostgresOutbox real = PostgresOutbox.builder(impatient).table(table).build();
+        List<Message> lost = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            lost.add(i % 2 == 0 ? message("lost-" + i) : message("lost-" + i).key("k"));
+        }
+        database.commit(real, lost);
+        Duration shortLease = Duration.ofMillis(200);
+        assertThat(real.source().claim(request(50, shortLease)).items()).hasSize(50);
+
+        Source busy = real.source();
+        Set<String> found = ConcurrentHashMap.newKeySet();
+        AtomicInteger count = new AtomicInteger();
+        await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> {
+            keepBusy(real, () -> {}, count);
+            Claim claim = busy.claim(request(20, shortLease));
+            claim.items().forEach(item -> found.add(item.messageId()));
+            busy.settle(claim.items().stream()
+                    .map(item -> Settlement.done(claim.lease(item)))
+                    .toList());
+            return found.containsAll(lost.stream().map(Message::id).toList());
+        });
+        assertThat(database.count(table, "message_id LIKE 'lost-%' AND (attempt_count <> 2 OR status <> 2)"))
+                .isZero();
+    }
+
+    @Test
+    void anIdlePollerAsksLittle() {
+        ObservedDataSource observed = ObservedDataSource.statementsOf(impatient);
+        PostgresOutbox watched =
+                PostgresOutbox.builder(observed.dataSource()).table(table).build();
+        observed.forget();
+
+        try (var poller = watched.poller()
+                .idle(Duration.ofMillis(10), Duration.ofMillis(10))
+                .purgeEvery(Duration.ofDays(1))
+                .to(item -> {})
+                .start()) {
+            await().atMost(PATIENCE).until(() -> observed.claims() >= 40);
+        }
+
+        long claims = observed.claims();
+        assertThat(observed.count("EXTRACT(EPOCH")).isLessThanOrEqualTo(claims / 10 + 1);
+        assertThat(observed.count("lease expired")).isLessThanOrEqualTo(2);
+        assertThat(observed.count()).isLessThanOrEqualTo(claims + claims / 10 + 3);
+    }
+
+    @Test
+    void aBlockedKeyWithThousandsOfDueRowsBehindItIsNotSpunOn() {
+        List<Message> messages = new ArrayList<>();
+        for (int i = 0; i < 10_000; i++) {
+            Message message = message("k-" + i).key("k");
+            messages.add(i % 2 == 0 ? message : message.due(Instant.now().minusSeconds(60)));
+        }
+        database.commit(outbox, messages);
+        database.execute("UPDATE " + table + " SET attempt_count = 1, due_on = statement_timestamp() + interval '1 h'"
+                + " WHERE message_id = 'k-0'");
+        ObservedDataSource observed = ObservedDataSource.statementsOf(impatient);
+        PostgresOutbox watched =
+                PostgresOutbox.builder(observed.dataSource()).table(table).build();
+        observed.forget();
+        Queue<String> delivered = new ConcurrentLinkedQueue<>();
+
+        long started = System.nanoTime();
+        try (var poller = watched.poller()
+                .drainTimeout(Duration.ZERO)
+                .to(item -> delivered.add(item.messageId()))
+                .start()) {
+            await().pollDelay(Duration.ofSeconds(2)).until(() -> observed.claims() > 0);
+            double perSecond = observed.claims() * 1e9 / (System.nanoTime() - started);
+            assertThat(perSecond).as("claims a second").isLessThan(5);
+            assertThat(delivered).isEmpty();
+
+            database.execute("UPDATE " + table + " SET due_on = statement_timestamp() WHERE message_id = 'k-0'");
+            await().atMost(PATIENCE).until(() -> delivered.size() > 100);
+        }
+        assertThat(delivered).startsWith("k-0", "k-1", "k-2");
+    }
+
+    private static Message message(String id) {
+        return Message.to("claims").id(id).payload("x");
+    }
+
+    private static ClaimRequest request(int count, Duration lease) {
+        return new ClaimRequest(count, lease, 10, Set.of(), "it");
+    }
+
+    /** Claims until something comes or the source says there is nothing. */
+    private static Claim claim(Source source, int count) {
+        Claim claim = source.claim(request(count, LEASE));
+        while (claim.items().isEmpty() && claim.more()) {
+            claim = source.claim(request(count, LEASE));
+        }
+        return claim;
+    }
+
+    private void done(Claim claim) {
+        assertThat(source.settle(claim.items().stream()
+                        .map(item -> Settlement.done(claim.lease(item)))
+                        .toList()))
+                .isEmpty();
+    }
+
+    private static List<String> ids(Claim claim) {
+        return claim.items().stream().map(WorkItem::messageId).toList();
+    }
+
+    private static Connection transaction(HikariDataSource pool) throws SQLException {
+        Connection connection = pool.getConnection();
+        connection.setAutoCommit(false);
+        return connection;
+    }
+}

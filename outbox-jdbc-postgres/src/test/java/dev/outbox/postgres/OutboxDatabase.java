@@ -1,0 +1,122 @@
+package dev.outbox.postgres;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Message;
+import dev.outbox.Outbox;
+import dev.outbox.Status;
+import dev.outbox.migrations.OutboxMigrations;
+import dev.outbox.testkit.EmbeddedDatabase;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** A database of one test class, with as many outbox tables as its tests want. */
+final class OutboxDatabase implements AutoCloseable {
+    private final AtomicInteger tables = new AtomicInteger();
+    private final EmbeddedDatabase database = EmbeddedDatabase.create();
+    private final HikariDataSource pool = database.pool(20);
+
+    EmbeddedDatabase server() {
+        return database;
+    }
+
+    HikariDataSource pool() {
+        return pool;
+    }
+
+    /** A pool with settings of its own, for the caller to close. */
+    HikariDataSource pool(Consumer<HikariConfig> settings) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(database.jdbcUrl());
+        config.setMinimumIdle(0);
+        settings.accept(config);
+        return new HikariDataSource(config);
+    }
+
+    /** Creates a table of a fresh name. */
+    String newTable() {
+        String table = "outbox_" + tables.incrementAndGet();
+        OutboxMigrations.install(pool, table);
+        return table;
+    }
+
+    /** Stores messages in a transaction of their own; answers the ids of their items. */
+    static List<String> commit(javax.sql.DataSource dataSource, Outbox outbox, List<Message> messages) {
+        try (Connection tx = dataSource.getConnection()) {
+            tx.setAutoCommit(false);
+            List<String> ids = outbox.enqueueAll(tx, messages).stored();
+            tx.commit();
+            tx.setAutoCommit(true);
+            return ids;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    List<String> commit(Outbox outbox, List<Message> messages) {
+        return commit(pool, outbox, messages);
+    }
+
+    List<String> commit(Outbox outbox, Message... messages) {
+        return commit(outbox, List.of(messages));
+    }
+
+    int execute(String sql, Object... parameters) {
+        try (Connection connection = pool.getConnection();
+                PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < parameters.length; i++) {
+                statement.setObject(i + 1, parameters[i]);
+            }
+            statement.execute();
+            return Math.max(0, statement.getUpdateCount());
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The first column of all rows, as text. */
+    List<String> query(String sql, Object... parameters) {
+        try (Connection connection = pool.getConnection();
+                PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < parameters.length; i++) {
+                statement.setObject(i + 1, parameters[i]);
+            }
+            List<String> values = new ArrayList<>();
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    values.add(rows.getString(1));
+                }
+            }
+            return values;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    long count(String table, String where) {
+        return Long.parseLong(
+                query("SELECT count(*) FROM " + table + " WHERE " + where).get(0));
+    }
+
+    Map<Status, Long> statuses(String table) {
+        Map<Status, Long> statuses = new EnumMap<>(Status.class);
+        for (String row : query("SELECT status || ':' || count(*) FROM " + table + " GROUP BY status")) {
+            String[] parts = row.split(":");
+            statuses.put(Status.ofCode(Integer.parseInt(parts[0])), Long.parseLong(parts[1]));
+        }
+        return statuses;
+    }
+
+    @Override
+    public void close() {
+        database.close();
+    }
+}

@@ -1,0 +1,141 @@
+package dev.outbox.postgres;
+
+import dev.outbox.jdbc.internal.TableName;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Tables for {@link ClaimPlanIT}: what the planner believes about each, and what is in it. */
+final class PlanScenario {
+    static final int BATCH = 500;
+
+    private static final String ROWS = " (work_item_id, topic, payload, message_key, due_on, status, processed_on)"
+            + " SELECT gen_random_uuid(), 'orders', repeat('x', 100), %s, %s, %d, %s FROM generate_series(1, %d) i";
+
+    private final OutboxDatabase database;
+    private final String table;
+
+    private PlanScenario(OutboxDatabase database) {
+        this.database = database;
+        this.table = database.newTable();
+        database.execute("ALTER TABLE " + table + " SET (autovacuum_enabled = off)");
+    }
+
+    static PlanScenario empty(OutboxDatabase database) {
+        return new PlanScenario(database).analyze();
+    }
+
+    /** 100,000 unfinished rows of every kind and 200,000 Done ones, known to the planner. */
+    static PlanScenario backlog(OutboxDatabase database) {
+        return new PlanScenario(database)
+                .rows("CASE WHEN i % 2 = 0 THEN 'key-' || i % 1000 END", "NULL", 2, 200_000)
+                .rows("NULL", "NULL", 0, 40_000)
+                .rows("NULL", "now() - i * interval '1 second'", 0, 10_000)
+                .rows("NULL", "now() + i * interval '1 minute'", 0, 5_000)
+                .rows("'later-' || i", "now() + i * interval '1 minute'", 0, 5_000)
+                .rows("'key-' || i % 1000", "NULL", 0, 40_000)
+                .analyze()
+                .leaseSome();
+    }
+
+    /** Analyzed while it was empty, as autovacuum does with a drained queue; then a burst came. */
+    static PlanScenario burst(OutboxDatabase database) {
+        return new PlanScenario(database)
+                .analyze()
+                .rows("'key-' || i % 1000", "NULL", 0, 100_000)
+                .rows("NULL", "NULL", 0, 100_000)
+                .leaseSome();
+    }
+
+    /** Every row was leased and is Done or given back; no vacuum since, and the planner knows of none of it. */
+    static PlanScenario leasedOnce(OutboxDatabase database) {
+        PlanScenario scenario = new PlanScenario(database)
+                .rows("'key-' || i % 1000", "NULL", 0, 50_000)
+                .rows("NULL", "NULL", 0, 50_000)
+                .analyze();
+        database.execute("UPDATE " + scenario.table + " SET status = 1, owner_token = gen_random_uuid()");
+        database.execute("UPDATE " + scenario.table + " SET owner_token = NULL, status = sequence % 2 * 2,"
+                + " processed_on = CASE WHEN sequence % 2 = 1 THEN now() - interval '8 days' END,"
+                + " due_on = CASE WHEN sequence % 2 = 0 AND message_key IS NULL THEN now() END");
+        return scenario.leaseSome();
+    }
+
+    private PlanScenario rows(String key, String due, int status, int count) {
+        String processed = status == 2 ? "now() - interval '8 days' + i * interval '1 second'" : "NULL";
+        database.execute("INSERT INTO " + table + ROWS.formatted(key, due, status, processed, count));
+        return this;
+    }
+
+    private PlanScenario analyze() {
+        database.execute("ANALYZE " + table);
+        return this;
+    }
+
+    /** What pollers hold at a moment: a few batches, of many keys; half of the leases have run out. */
+    private PlanScenario leaseSome() {
+        database.execute("UPDATE " + table + " SET status = 1, attempt_count = 1, processed_by = 'somebody',"
+                + " owner_token = md5(message_key)::uuid,"
+                + " locked_until = now() + (sequence % 4 - 2) * interval '1 hour' WHERE sequence IN ("
+                + " SELECT min(sequence) FROM " + table + " WHERE status = 0 AND message_key IS NOT NULL"
+                + " GROUP BY message_key ORDER BY message_key LIMIT 800)");
+        database.execute("UPDATE " + table + " SET status = 1, attempt_count = 1, processed_by = 'somebody',"
+                + " owner_token = md5('')::uuid, locked_until = now() + (sequence % 4 - 2) * interval '1 hour'"
+                + " WHERE sequence IN (SELECT sequence FROM " + table
+                + " WHERE status = 0 AND message_key IS NULL ORDER BY sequence LIMIT 800)");
+        return this;
+    }
+
+    String table() {
+        return table;
+    }
+
+    /** The statements' parameters, as main code would bind them for a batch. */
+    Plans plans(String topics) throws SQLException {
+        List<String> leased = database.query("SELECT work_item_id || ',' || owner_token FROM " + table
+                + " WHERE status = 1 ORDER BY md5(work_item_id::text) LIMIT " + BATCH);
+        PostgresTable found;
+        try (Connection connection = database.pool().getConnection()) {
+            found = PostgresTable.detect(connection, TableName.parse(table));
+        }
+        return new Plans(database.server().dataSource(), found)
+                .bind("topics", "text[]", topics)
+                .bind("listed", "boolean", "true")
+                .bind("high_mark", "bigint", "-9223372036854775808")
+                .bind("normal_mark", "bigint", "-9223372036854775808")
+                .bind("bulk_mark", "bigint", "-9223372036854775808")
+                .bind("tenth_turn", "int", "3")
+                .bind("bulk_chance", "float8", "0.1")
+                .bind("due_mark", "timestamptz", "'-infinity'")
+                .bind("key_cursor", "varchar", "''")
+                .bind("stretch", "int", "4096")
+                .bind("probes", "int", String.valueOf(4 * BATCH))
+                .bind("count", "int", String.valueOf(BATCH))
+                .bind("turn", "int", "1")
+                .bind("other_turn", "int", "0")
+                .bind("token", "uuid", "'00000000-0000-0000-0000-000000000001'")
+                .bind("lease", "bigint", "30000000")
+                .bind("owner", "varchar", "'me'")
+                .bind("ids", "uuid[]", array(leased.stream().map(row -> row.split(",")[0])))
+                .bind("tokens", "uuid[]", array(leased.stream().map(row -> row.split(",")[1])))
+                .bind(
+                        "statuses",
+                        "smallint[]",
+                        array(Stream.iterate(0, i -> (i + 2) % 4).limit(leased.size())))
+                .bind("delays", "bigint[]", array(Collections.nCopies(leased.size(), 1_000_000).stream()))
+                .bind("errors", "text[]", array(Collections.nCopies(leased.size(), "refused").stream()))
+                .bind("given_back", "int[]", array(Collections.nCopies(leased.size(), 0).stream()))
+                .bind("delete_done", "boolean", "false")
+                .bind("max_attempts", "int", "5")
+                .bind("batch", "int", "1000")
+                .bind("older_than", "bigint", String.valueOf(7L * 24 * 3600 * 1_000_000))
+                .bind("lock_space", "int", "1")
+                .bind("lock", "int", "1");
+    }
+
+    private static String array(Stream<?> elements) {
+        return elements.map(String::valueOf).collect(Collectors.joining(",", "'{", "}'"));
+    }
+}

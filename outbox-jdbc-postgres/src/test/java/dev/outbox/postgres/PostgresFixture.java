@@ -1,0 +1,96 @@
+package dev.outbox.postgres;
+
+import dev.outbox.Ack;
+import dev.outbox.Message;
+import dev.outbox.Ordering;
+import dev.outbox.Status;
+import dev.outbox.spi.Source;
+import dev.outbox.testkit.ItemState;
+import dev.outbox.testkit.SourceFixture;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * An outbox table of its own for one test. Time passes by moving the times of all rows back and the
+ * sources' ticker on.
+ */
+final class PostgresFixture implements SourceFixture {
+    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+
+    private final AtomicLong ticker = new AtomicLong();
+    private final String table = DATABASE.newTable();
+    private final Ack ack;
+    private final PostgresOutbox outbox;
+
+    PostgresFixture(Ack ack) {
+        this.ack = ack;
+        this.outbox = PostgresOutbox.builder(DATABASE.pool())
+                .table(table)
+                .ack(ack)
+                .ordering(Ordering.STRICT)
+                .ticker(ticker::get)
+                .build();
+    }
+
+    @Override
+    public Source newSource() {
+        return outbox.source();
+    }
+
+    @Override
+    public List<String> enqueue(List<Message> messages) {
+        DATABASE.commit(outbox, messages);
+        return DATABASE.query("SELECT work_item_id FROM (SELECT work_item_id, sequence FROM " + table
+                + " ORDER BY sequence DESC LIMIT " + messages.size() + ") last ORDER BY sequence");
+    }
+
+    @Override
+    public Optional<ItemState> find(String itemId) throws SQLException {
+        try (Connection connection = DATABASE.pool().getConnection();
+                PreparedStatement find = connection.prepareStatement(
+                        "SELECT status, attempt_count, last_error FROM " + table + " WHERE work_item_id = ?")) {
+            find.setObject(1, UUID.fromString(itemId));
+            try (ResultSet row = find.executeQuery()) {
+                return row.next()
+                        ? Optional.of(
+                                new ItemState(itemId, Status.ofCode(row.getInt(1)), row.getInt(2), row.getString(3)))
+                        : Optional.empty();
+            }
+        }
+    }
+
+    @Override
+    public void advance(Duration step) {
+        ticker.addAndGet(step.toNanos());
+        DATABASE.execute(
+                "UPDATE " + table + " SET locked_until = locked_until - ? * interval '1 microsecond',"
+                        + " due_on = due_on - ? * interval '1 microsecond'",
+                step.toNanos() / 1_000,
+                step.toNanos() / 1_000);
+    }
+
+    @Override
+    public void requeue(String itemId) {
+        DATABASE.execute(
+                "UPDATE " + table + " SET status = 0, attempt_count = 0, processed_on = NULL,"
+                        + " due_on = statement_timestamp() WHERE work_item_id = ?",
+                UUID.fromString(itemId));
+    }
+
+    @Override
+    public boolean keepsDone() {
+        return ack == Ack.KEEP;
+    }
+
+    @Override
+    public void close() {
+        DATABASE.execute("DROP TABLE " + table);
+    }
+}

@@ -1,0 +1,153 @@
+package dev.outbox.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Message;
+import dev.outbox.OutboxException;
+import dev.outbox.Poller;
+import dev.outbox.migrations.OutboxMigrations;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TableNamesIT {
+    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+
+    @BeforeAll
+    static void schemas() {
+        DATABASE.execute("CREATE SCHEMA billing");
+        DATABASE.execute("CREATE SCHEMA \"Shop\"");
+    }
+
+    @AfterAll
+    static void close() {
+        DATABASE.close();
+    }
+
+    private static PostgresOutbox outbox(String table) {
+        return PostgresOutbox.builder(DATABASE.pool()).table(table).build();
+    }
+
+    private static List<String> drain(PostgresOutbox outbox) {
+        List<String> delivered = new ArrayList<>();
+        try (Poller poller = outbox.poller()
+                .to(item -> delivered.add(item.message().payload()))
+                .concurrency(1)
+                .build()) {
+            poller.pollOnce();
+        }
+        return delivered;
+    }
+
+    @Test
+    void outboxesSideBySideDoNotSeeEachOther() {
+        List<String> tables = List.of("outbox", "billing.outbox", "Shop.outbox", "Outbox", "Shop.OutBox_2", "select");
+        tables.forEach(table -> OutboxMigrations.install(DATABASE.pool(), table));
+        List<PostgresOutbox> outboxes =
+                tables.stream().map(TableNamesIT::outbox).toList();
+
+        for (int i = 0; i < tables.size(); i++) {
+            Message message = Message.to("t").id("same").key("same").payload(tables.get(i));
+            assertThat(DATABASE.commit(outboxes.get(i), message)).containsExactly("same");
+            assertThat(DATABASE.commit(outboxes.get(i), message, message)).isEmpty();
+        }
+
+        for (int i = 0; i < tables.size(); i++) {
+            assertThat(drain(outboxes.get(i))).containsExactly(tables.get(i));
+            assertThat(drain(outboxes.get(i))).isEmpty();
+        }
+        assertThat(outboxes.get(0).purge(Duration.ZERO)).isOne();
+        assertThat(outboxes.get(1).purge(Duration.ZERO)).isOne();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "outbox; DROP TABLE orders",
+                "outbox\" WHERE true --",
+                "out box",
+                "1outbox",
+                "öutbox",
+                "a.b.c",
+                ".outbox",
+                "billing.",
+                "",
+                " ",
+                "outbox\n",
+                "x234567890123456789012345678901234567890123456789012345678901234"
+            })
+    void aNameThatIsNoPlainNameIsRefused(String table) {
+        assertThatThrownBy(() -> PostgresOutbox.builder(DATABASE.pool()).table(table))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageMatching("(?s)(schema|table) must be letters, digits and underscores, not start with a digit"
+                        + " and have at most 63 characters, was \".*\"");
+    }
+
+    @Test
+    void noNameIsRefused() {
+        assertThatThrownBy(() -> PostgresOutbox.builder(DATABASE.pool()).table(null))
+                .isInstanceOf(NullPointerException.class)
+                .hasMessage("table must not be null");
+    }
+
+    @Test
+    void aMissingTableIsSaidAtOnce() {
+        assertThatThrownBy(() -> outbox("nowhere.outbox"))
+                .isInstanceOf(OutboxException.class)
+                .hasMessage("table \"nowhere.outbox\" not found; apply outbox-migrations (postgres) or set table(...)");
+        assertThatThrownBy(() -> outbox("Nothing"))
+                .isInstanceOf(OutboxException.class)
+                .hasMessage("table \"Nothing\" not found; apply outbox-migrations (postgres) or set table(...)");
+    }
+
+    @Test
+    void aTableThatIsNoOutboxIsToldEveryColumnItLacks() {
+        String table = DATABASE.newTable();
+        DATABASE.execute("ALTER TABLE " + table + " DROP COLUMN tenant_id");
+        DATABASE.execute("ALTER TABLE " + table + " RENAME COLUMN due_on TO due");
+
+        assertThatThrownBy(() -> outbox(table))
+                .isInstanceOf(OutboxException.class)
+                .hasMessage("table \"public." + table + "\" is not an outbox table: it has no column due_on, tenant_id;"
+                        + " apply outbox-migrations (postgres) or set table(...)");
+    }
+
+    @Test
+    void aNameWithoutSchemaIsLookedUpWhenTheOutboxIsBuilt() throws SQLException {
+        OutboxMigrations.install(DATABASE.pool(), "billing.found_once");
+        try (HikariDataSource billing = new HikariDataSource(inSchema("billing"));
+                Connection tx = DATABASE.pool().getConnection();
+                Statement set = tx.createStatement()) {
+            PostgresOutbox outbox =
+                    PostgresOutbox.builder(billing).table("found_once").build();
+            OutboxMigrations.install(DATABASE.pool(), "Shop.found_once");
+            tx.setAutoCommit(false);
+            set.execute("SET LOCAL search_path TO \"Shop\"");
+
+            outbox.enqueue(tx, Message.to("t").payload("p"));
+            tx.commit();
+        }
+
+        assertThat(DATABASE.count("billing.found_once", "true")).isOne();
+        assertThat(DATABASE.count("\"Shop\".found_once", "true")).isZero();
+    }
+
+    private static HikariConfig inSchema(String schema) {
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(DATABASE.server().dataSource());
+        config.setSchema(schema);
+        config.setMaximumPoolSize(2);
+        return config;
+    }
+}

@@ -1,0 +1,56 @@
+package dev.outbox.migrations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.testkit.EmbeddedDatabase;
+import java.sql.SQLException;
+import java.util.Map;
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.output.MigrateResult;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class FlywayIT {
+    private final EmbeddedDatabase database = EmbeddedDatabase.create();
+
+    @AfterEach
+    void drop() {
+        database.close();
+    }
+
+    private MigrateResult migrate(String schema, String table) {
+        return Flyway.configure()
+                .dataSource(database.dataSource())
+                .schemas(schema)
+                .locations(OutboxMigrations.POSTGRES_LOCATION)
+                .placeholders(Map.of("outbox_table", table))
+                .table(table + "_history")
+                // The schema is not empty any more when the application, or another outbox, was there first.
+                .baselineOnMigrate(true)
+                .baselineVersion("0")
+                .load()
+                .migrate();
+    }
+
+    @Test
+    void flywayInstallsTheSame() throws SQLException {
+        assertThat(migrate("shop", "outbox").migrationsExecuted).isOne();
+        OutboxMigrations.install(database.dataSource(), "outbox");
+
+        assertThat(Catalog.describe(database.dataSource(), "shop", "outbox"))
+                .isEqualTo(Catalog.describe(database.dataSource(), "public", "outbox"));
+    }
+
+    @Test
+    void aHistoryOfItsOwnLetsItLiveBesideTheApplicationsScriptsAndOtherOutboxes() throws SQLException {
+        assertThat(migrate("shop", "first").migrationsExecuted).isOne();
+        assertThat(migrate("shop", "second").migrationsExecuted).isOne();
+        assertThat(migrate("shop", "second").migrationsExecuted).isZero();
+
+        for (String table : new String[] {"first", "first_history", "second", "second_history"}) {
+            assertThat(Catalog.exists(database.dataSource(), "shop." + table)).isTrue();
+        }
+        assertThat(OutboxMigrations.installIfMissing(database.dataSource(), "shop.first"))
+                .isFalse();
+    }
+}

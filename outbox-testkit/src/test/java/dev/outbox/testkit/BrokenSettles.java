@@ -1,0 +1,175 @@
+package dev.outbox.testkit;
+
+import dev.outbox.Status;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.testkit.InMemoryStore.Row;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Sources that are wrong about how a lease ends or goes on. */
+final class BrokenSettles {
+    private BrokenSettles() {}
+
+    static final class SettleUnderAnyToken extends BrokenSource {
+        SettleUnderAnyToken(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Set<Lease> settle(List<Settlement> settlements) {
+            synchronized (store) {
+                return super.settle(settlements.stream().map(this::forged).toList());
+            }
+        }
+
+        private Settlement forged(Settlement given) {
+            Row row = row(given.lease());
+            String token = row == null || row.ownerToken == null ? given.lease().ownerToken() : row.ownerToken;
+            Lease lease = new Lease(given.lease().itemId(), token);
+            return new Settlement(lease, given.kind(), given.delay(), given.error(), given.attemptGivenBack());
+        }
+    }
+
+    static final class SilentSettle extends BrokenSource {
+        SilentSettle(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Set<Lease> settle(List<Settlement> settlements) {
+            super.settle(settlements);
+            return Set.of();
+        }
+    }
+
+    static final class RunsAreKept extends BrokenSource {
+        RunsAreKept(InMemoryStore store) {
+            super(store);
+        }
+
+        private record LeaseOf(String token, Instant until, int attempts) {}
+
+        @Override
+        public Set<Lease> settle(List<Settlement> settlements) {
+            synchronized (store) {
+                Map<Row, LeaseOf> leased = new HashMap<>();
+                for (Row row : rows()) {
+                    if (row.status == Status.PROCESSING) {
+                        leased.put(row, new LeaseOf(row.ownerToken, row.lockedUntil, row.attempts));
+                    }
+                }
+                settlements.forEach(settlement -> leased.remove(row(settlement.lease())));
+                Set<Lease> fenced = super.settle(settlements);
+                leased.forEach((row, lease) -> {
+                    row.status = Status.PROCESSING;
+                    row.ownerToken = lease.token();
+                    row.lockedUntil = lease.until();
+                    row.attempts = lease.attempts();
+                });
+                return fenced;
+            }
+        }
+    }
+
+    abstract static class BrokenRelease extends BrokenSource {
+        BrokenRelease(InMemoryStore store) {
+            super(store);
+        }
+
+        abstract Optional<Settlement> broken(Settlement release);
+
+        @Override
+        public Set<Lease> settle(List<Settlement> settlements) {
+            return super.settle(settlements.stream()
+                    .flatMap(given -> given.kind() == Settlement.Kind.RELEASE
+                            ? broken(given).stream()
+                            : Optional.of(given).stream())
+                    .toList());
+        }
+    }
+
+    static final class ReleasesCount extends BrokenRelease {
+        ReleasesCount(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        Optional<Settlement> broken(Settlement release) {
+            return Optional.of(Settlement.release(release.lease(), true));
+        }
+    }
+
+    static final class ReleasesNeverCount extends BrokenRelease {
+        ReleasesNeverCount(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        Optional<Settlement> broken(Settlement release) {
+            return Optional.of(Settlement.release(release.lease(), false));
+        }
+    }
+
+    static final class ReleasesIgnored extends BrokenRelease {
+        ReleasesIgnored(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        Optional<Settlement> broken(Settlement release) {
+            return Optional.empty();
+        }
+    }
+
+    static final class SettleStopsWhenFenced extends BrokenSource {
+        SettleStopsWhenFenced(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Set<Lease> settle(List<Settlement> settlements) {
+            for (int i = 0; i < settlements.size(); i++) {
+                Set<Lease> fenced = super.settle(settlements.subList(i, i + 1));
+                if (!fenced.isEmpty()) {
+                    return fenced;
+                }
+            }
+            return Set.of();
+        }
+    }
+
+    static final class RenewsNothing extends BrokenSource {
+        RenewsNothing(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Set<Lease> renew(List<Lease> leases, Duration length) {
+            synchronized (store) {
+                Map<Row, Instant> before = new HashMap<>();
+                rows().forEach(row -> before.put(row, row.lockedUntil));
+                Set<Lease> lost = super.renew(leases, length);
+                before.forEach((row, until) -> row.lockedUntil = until);
+                return lost;
+            }
+        }
+    }
+
+    static final class SilentRenew extends BrokenSource {
+        SilentRenew(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Set<Lease> renew(List<Lease> leases, Duration length) {
+            super.renew(leases, length);
+            return Set.of();
+        }
+    }
+}

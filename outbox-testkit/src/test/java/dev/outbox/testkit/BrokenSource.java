@@ -1,0 +1,83 @@
+package dev.outbox.testkit;
+
+import dev.outbox.Status;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Source;
+import dev.outbox.testkit.InMemoryStore.Row;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/** An honest source in the hands of somebody who perturbs its calls or tampers with its rows. */
+class BrokenSource implements Source {
+    final InMemoryStore store;
+    private final Source honest;
+
+    BrokenSource(InMemoryStore store) {
+        this.store = store;
+        this.honest = store.source();
+    }
+
+    @Override
+    public Claim claim(ClaimRequest request) {
+        return honest.claim(request);
+    }
+
+    @Override
+    public Set<Lease> settle(List<Settlement> settlements) {
+        return honest.settle(settlements);
+    }
+
+    @Override
+    public Set<Lease> renew(List<Lease> leases, Duration length) {
+        return honest.renew(leases, length);
+    }
+
+    @Override
+    public Optional<Duration> nextDue(Set<String> topics) {
+        return honest.nextDue(topics);
+    }
+
+    List<Row> rows() {
+        List<Row> rows = new ArrayList<>();
+        store.rows().forEach(rows::add);
+        return rows;
+    }
+
+    Row row(Lease lease) {
+        return store.row(lease.itemId());
+    }
+
+    /** The unfinished row of this key with the lowest sequence. */
+    Row head(Row of) {
+        return rows().stream()
+                .filter(row -> !row.isFinished() && of.key().equals(row.key()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Runs something that takes these rows for Done. */
+    <T> T blindTo(Predicate<Row> hidden, Supplier<T> action) {
+        synchronized (store) {
+            Map<Row, Status> before = new HashMap<>();
+            rows().stream().filter(hidden).toList().forEach(row -> {
+                before.put(row, row.status);
+                row.status = Status.DONE;
+            });
+            try {
+                return action.get();
+            } finally {
+                before.forEach((row, status) -> row.status = status);
+            }
+        }
+    }
+}

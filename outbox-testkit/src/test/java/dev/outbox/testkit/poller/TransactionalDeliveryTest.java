@@ -1,0 +1,146 @@
+package dev.outbox.testkit.poller;
+
+import static dev.outbox.testkit.poller.Fixture.awaitAllDone;
+import static dev.outbox.testkit.poller.Fixture.claimAsRival;
+import static dev.outbox.testkit.poller.Fixture.message;
+import static dev.outbox.testkit.poller.Fixture.run;
+import static dev.outbox.testkit.poller.Fixture.state;
+import static dev.outbox.testkit.poller.Fixture.status;
+import static dev.outbox.testkit.poller.Fixture.unkeyed;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.PermanentFailureException;
+import dev.outbox.Poller;
+import dev.outbox.PollerBuilder;
+import dev.outbox.Status;
+import dev.outbox.TransactionalDestination;
+import dev.outbox.event.OutboxEvent;
+import dev.outbox.spi.Source;
+import dev.outbox.testkit.InMemoryStore;
+import dev.outbox.testkit.ItemState;
+import dev.outbox.testkit.ManualClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+@SuppressWarnings("try")
+class TransactionalDeliveryTest {
+    private final ManualClock clock = new ManualClock();
+    private final InMemoryStore store = new InMemoryStore(clock);
+    private final TransactionalFake source = new TransactionalFake(store.source());
+    private final Events events = new Events();
+
+    private PollerBuilder poller(TransactionalDestination destination) {
+        return Poller.from(source).inTransaction(destination).listener(events);
+    }
+
+    @Test
+    void aSourceWithoutTransactionsIsRefusedAndTheErrorSaysWhatToDo() {
+        Source plain = new ForwardingSource(store.source());
+
+        assertThatThrownBy(() -> Poller.from(plain).inTransaction((tx, item) -> {}))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("inTransaction(...) needs a TransactionalSource, but " + ForwardingSource.class.getName()
+                        + " is none; use to(...)");
+    }
+
+    @Test
+    void effectAndSettleCommitTogether() {
+        List<String> ids = store.add(run("k", 3));
+
+        poller((tx, item) -> source.effect(tx, item.payload())).build().pollOnce();
+
+        assertThat(source.committed).containsExactly("0", "1", "2");
+        assertThat(ids).allSatisfy(id -> assertThat(status(store, id)).isEqualTo(Status.DONE));
+        assertThat(events.count(OutboxEvent.Done.class)).isEqualTo(3);
+        assertThat(source.open).hasValue(0);
+    }
+
+    @Test
+    void theEffectOfAFailedHandlerIsRolledBackAndItsRunStops() {
+        List<String> ids = store.add(run("k", 3));
+
+        poller((tx, item) -> {
+                    source.effect(tx, item.payload());
+                    if (item.payload().equals("1")) {
+                        throw new IOException("down");
+                    }
+                })
+                .build()
+                .pollOnce();
+
+        assertThat(source.committed).containsExactly("0");
+        assertThat(status(store, ids.get(0))).isEqualTo(Status.DONE);
+        assertThat(state(store, ids.get(1)))
+                .isEqualTo(new ItemState(ids.get(1), Status.READY, 1, "java.io.IOException: down"));
+        assertThat(state(store, ids.get(2))).isEqualTo(new ItemState(ids.get(2), Status.READY, 0, null));
+        assertThat(source.open).hasValue(0);
+    }
+
+    @Test
+    void aPermanentFailureIsRolledBackAndDead() {
+        String id = store.add(message("a")).get(0);
+
+        poller((tx, item) -> {
+                    source.effect(tx, item.payload());
+                    throw new PermanentFailureException("no");
+                })
+                .build()
+                .pollOnce();
+
+        assertThat(source.committed).isEmpty();
+        assertThat(status(store, id)).isEqualTo(Status.DEAD);
+    }
+
+    @Test
+    void theEffectOfAWorkerThatLostItsLeaseIsRolledBackAndReportedAsFenced() {
+        List<String> ids = store.add(run("k", 2));
+
+        poller((tx, item) -> {
+                    source.effect(tx, item.payload());
+                    clock.advance(Duration.ofSeconds(30));
+                    claimAsRival(store.source());
+                })
+                .build()
+                .pollOnce();
+
+        assertThat(source.committed).isEmpty();
+        assertThat(events.of(OutboxEvent.Fenced.class).get(0).item().id()).isEqualTo(ids.get(0));
+        assertThat(events.count(OutboxEvent.Done.class)).isZero();
+        assertThat(ids).allSatisfy(id -> assertThat(status(store, id)).isEqualTo(Status.PROCESSING));
+    }
+
+    @Test
+    void aCommitThatFailsIsAFailedAttempt() {
+        String id = store.add(message("a")).get(0);
+        source.failNextCommit();
+
+        poller((tx, item) -> source.effect(tx, item.payload())).build().pollOnce();
+
+        assertThat(source.committed).isEmpty();
+        assertThat(state(store, id).status()).isEqualTo(Status.READY);
+        assertThat(state(store, id).lastError()).contains("commit failed");
+    }
+
+    @Test
+    void claimsGoOnAsSoonAsThereIsRoom() {
+        store.add(unkeyed(100));
+
+        // one by one, so that waiting a second for room each time would take longer than the test has
+        try (Poller poller = poller((tx, item) -> source.effect(tx, item.payload()))
+                .batchSize(1)
+                .concurrency(1)
+                .start()) {
+            awaitAllDone(store);
+        }
+
+        assertThat(source.committed)
+                .containsExactlyInAnyOrderElementsOf(
+                        IntStream.range(0, 100).mapToObj(String::valueOf).toList());
+    }
+}
