@@ -21,7 +21,7 @@ final class Breaker {
 
     private final BreakerPolicy policy;
 
-    /** Verdicts of the failures in a row, by item. */
+    /** The failures in a row, by item. */
     private final Map<String, Held> held = new LinkedHashMap<>();
 
     /** How many different items failed in a row, those whose verdict was not held long enough included. */
@@ -32,15 +32,21 @@ final class Breaker {
     private long openUntil;
     private Duration pause;
 
-    private record Held(Verdict verdict, long since) {}
+    /**
+     * A failure whose verdict is held back.
+     *
+     * @param group the verdict, and the rest of its run, which is settled together with it
+     * @param since on the JVM's own clock
+     */
+    private record Held(List<Verdict> group, long since) {}
 
     /**
      * What a failure leads to.
      *
-     * @param putOff verdicts of items to be put off, their attempts given back; empty while they are held
+     * @param putOff failures to be put off, their attempts given back; empty while they are held
      * @param opened whether the breaker has opened, or stays open
      */
-    record Consequence(List<Verdict> putOff, boolean opened) {}
+    record Consequence(List<List<Verdict>> putOff, boolean opened) {}
 
     Breaker(BreakerPolicy policy) {
         this.policy = policy;
@@ -59,7 +65,7 @@ final class Breaker {
         return true;
     }
 
-    /** The destination answered. Answers the verdicts that were held back, and whether it was down till now. */
+    /** The destination answered. Answers what was held back, and whether it was down till now. */
     synchronized Recovery succeeded() {
         boolean wasOpen = open;
         open = false;
@@ -69,9 +75,9 @@ final class Breaker {
         return new Recovery(release(), wasOpen);
     }
 
-    record Recovery(List<Verdict> counted, boolean closed) {}
+    record Recovery(List<List<Verdict>> counted, boolean closed) {}
 
-    synchronized Consequence failed(Verdict verdict, long now) {
+    synchronized Consequence failed(List<Verdict> group, long now) {
         if (open) {
             if (probing) {
                 probing = false;
@@ -79,9 +85,9 @@ final class Breaker {
                 pause = twice.compareTo(policy.maxPause()) > 0 ? policy.maxPause() : twice;
                 shut(now);
             }
-            return new Consequence(List.of(verdict), true);
+            return new Consequence(List.of(group), true);
         }
-        Held before = held.put(verdict.item().id(), new Held(verdict, now));
+        Held before = held.put(group.get(0).item().id(), new Held(group, System.nanoTime()));
         if (before == null) {
             failures++;
         }
@@ -98,13 +104,14 @@ final class Breaker {
         probing = false;
     }
 
-    /** Verdicts held back for long enough, or all of them. */
-    synchronized List<Verdict> overdue(long now, boolean all) {
-        List<Verdict> due = new ArrayList<>();
+    /** What was held back for so long, and is so no more. */
+    synchronized List<List<Verdict>> heldFor(Duration time) {
+        long limit = System.nanoTime() - time.toNanos();
+        List<List<Verdict>> due = new ArrayList<>();
         held.values().removeIf(one -> {
-            boolean over = all || now - one.since >= MOST_HELD.toNanos();
+            boolean over = one.since - limit <= 0;
             if (over) {
-                due.add(one.verdict);
+                due.add(one.group);
             }
             return over;
         });
@@ -130,9 +137,9 @@ final class Breaker {
         openUntil = now + pause.toNanos() + jitter;
     }
 
-    private List<Verdict> release() {
-        List<Verdict> verdicts = held.values().stream().map(Held::verdict).toList();
+    private List<List<Verdict>> release() {
+        List<List<Verdict>> groups = held.values().stream().map(Held::group).toList();
         held.clear();
-        return verdicts;
+        return groups;
     }
 }

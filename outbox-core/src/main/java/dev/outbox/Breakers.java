@@ -3,7 +3,6 @@ package dev.outbox;
 import dev.outbox.event.OutboxEvent;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -49,7 +48,7 @@ final class Breakers {
     /** The destination answered: what was held back were faults of the items themselves. */
     void succeeded(WorkItem item) {
         Breaker.Recovery recovery = of(item).succeeded();
-        recovery.counted().forEach(verdict -> settler.add(judge.withRest(verdict)));
+        recovery.counted().forEach(settler::add);
         if (recovery.closed()) {
             LOG.info("poller {}: the destination of topic {} is back", options.name(), item.topic());
             options.emit(() -> new OutboxEvent.DestinationUp(options.name(), item.topic()));
@@ -61,8 +60,8 @@ final class Breakers {
         WorkItem item = verdict.item();
         Breaker breaker = of(item);
         boolean wasOpen = breaker.isOpen();
-        Breaker.Consequence consequence = breaker.failed(verdict, options.now());
-        consequence.putOff().forEach(one -> putOff(breaker, one));
+        Breaker.Consequence consequence = breaker.failed(judge.withRest(verdict), options.now());
+        consequence.putOff().forEach(group -> settler.add(judge.putOff(group, delay(breaker))));
         if (consequence.opened()) {
             Duration pause = Duration.ofNanos(breaker.pauseLeft(options.now()));
             if (!wasOpen) {
@@ -78,10 +77,6 @@ final class Breakers {
         }
     }
 
-    private void putOff(Breaker breaker, Verdict verdict) {
-        settler.add(judge.withRest(judge.putOff(verdict, delay(breaker))));
-    }
-
     /** Puts off a run that may not be delivered now: its next item waits, and with it the rest. */
     void putOff(Run run, WorkItem next) {
         settler.add(judge.putOff(run, delay(of(next))));
@@ -95,11 +90,9 @@ final class Breakers {
     }
 
     /** Settles what was held back for long enough, or all of it. */
-    void settleOverdue(boolean all) {
-        for (Breaker breaker : byRoute.values()) {
-            List<Verdict> overdue = breaker.overdue(options.now(), all);
-            overdue.forEach(verdict -> settler.add(judge.withRest(verdict)));
-        }
+    void settleHeld(boolean all) {
+        Duration time = all ? Duration.ZERO : Breaker.MOST_HELD;
+        byRoute.values().forEach(breaker -> breaker.heldFor(time).forEach(settler::add));
     }
 
     /** Whether every delivery goes through one breaker that is open: then a single item is the next probe. */

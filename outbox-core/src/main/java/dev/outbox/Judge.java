@@ -23,11 +23,19 @@ final class Judge {
         return new Verdict(run, item, settlement(run, item, outcome), Duration.ofNanos(options.now() - started));
     }
 
-    /** The same failure, put off because the destination is down: no attempt is counted. */
-    Verdict putOff(Verdict failed, Duration delay) {
+    /** The same failure and the rest of its run, put off because the destination is down: no attempt is counted. */
+    List<Verdict> putOff(List<Verdict> group, Duration delay) {
+        Verdict failed = group.get(0);
         String error = "the destination is down: " + failed.settlement().error();
-        return new Verdict(
-                failed.run(), failed.item(), later(failed.run(), failed.item(), delay, error), failed.delivery());
+        Settlement later = later(failed.run(), failed.item(), delay, error);
+        List<Verdict> verdicts = new ArrayList<>();
+        verdicts.add(new Verdict(failed.run(), failed.item(), later, failed.delivery()));
+        verdicts.addAll(group.subList(1, group.size()));
+        if (!continues(failed)) {
+            return verdicts;
+        }
+        verdicts.addAll(releaseRest(failed.run())); // it would have been Dead, and the run gone on
+        return verdicts;
     }
 
     /** What has not been begun of a run is put off because the destination is down. */

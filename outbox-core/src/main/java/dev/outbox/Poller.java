@@ -120,7 +120,7 @@ public final class Poller implements AutoCloseable {
             }
             return claim.items().size();
         } finally {
-            breakers.settleOverdue(true);
+            breakers.settleHeld(true);
             while (!settler.isEmpty()) {
                 settler.flush();
             }
@@ -190,7 +190,7 @@ public final class Poller implements AutoCloseable {
                 LOG.warn("poller {}: a delivery ignored its interrupt; its lease will expire", options.name());
             }
         }
-        breakers.settleOverdue(true);
+        breakers.settleHeld(true);
         settlerStops = true;
         settlePause.ring();
         settler.wake();
@@ -268,7 +268,7 @@ public final class Poller implements AutoCloseable {
                 giveUp = System.nanoTime() + options.drainTimeout().toNanos();
             }
             try {
-                breakers.settleOverdue(closing);
+                breakers.settleHeld(closing);
                 settler.flush();
                 loop.madeRoom();
                 failures = 0;

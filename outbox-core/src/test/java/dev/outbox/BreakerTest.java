@@ -17,11 +17,11 @@ class BreakerTest {
     private final BreakerPolicy policy = new BreakerPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(4));
     private final Breaker breaker = new Breaker(policy);
 
-    private static Verdict failure(String id) {
+    private static List<Verdict> failure(String id) {
         WorkItem item = new WorkItem(id, 1, 1, Instant.EPOCH, Message.to("t").payload(""));
         Run run = new Run(List.of(item), new Claim("token", Instant.EPOCH, List.of(item), List.of(), false), 0);
         Settlement retry = Settlement.retry(new Lease(id, "token"), Duration.ZERO, "failed");
-        return new Verdict(run, item, retry, Duration.ZERO);
+        return List.of(new Verdict(run, item, retry, Duration.ZERO));
     }
 
     private void open() {
@@ -32,7 +32,7 @@ class BreakerTest {
 
     @Test
     void verdictsAreHeldBackUntilAnotherItemSucceeds() {
-        Verdict bad = failure("bad");
+        List<Verdict> bad = failure("bad");
 
         assertThat(breaker.failed(bad, 0).putOff()).isEmpty();
         Breaker.Recovery recovery = breaker.succeeded();
@@ -49,7 +49,7 @@ class BreakerTest {
         Breaker.Consequence third = breaker.failed(failure("c"), 0);
 
         assertThat(third.opened()).isTrue();
-        assertThat(third.putOff()).extracting(v -> v.item().id()).containsExactly("a", "b", "c");
+        assertThat(third.putOff()).extracting(group -> group.get(0).item().id()).containsExactly("a", "b", "c");
         assertThat(breaker.permits(0)).isFalse();
     }
 
@@ -72,12 +72,12 @@ class BreakerTest {
 
     @Test
     void heldVerdictsComeOutByThemselvesAfterAWhile() {
-        Verdict bad = failure("bad");
+        List<Verdict> bad = failure("bad");
         breaker.failed(bad, 0);
 
-        assertThat(breaker.overdue(SECOND / 2, false)).isEmpty();
-        assertThat(breaker.overdue(SECOND, false)).containsExactly(bad);
-        assertThat(breaker.overdue(SECOND, true)).isEmpty();
+        assertThat(breaker.heldFor(Duration.ofHours(1))).isEmpty();
+        assertThat(breaker.heldFor(Duration.ZERO)).containsExactly(bad);
+        assertThat(breaker.heldFor(Duration.ZERO)).isEmpty();
     }
 
     @Test

@@ -25,7 +25,8 @@ class PollerOptionsTest {
     void theDescriptionNamesEveryOptionThatShapesThePoller() {
         assertThat(options().describe())
                 .isEqualTo("batchSize=10, concurrency=2, executor=own, lease=PT1S, maxDeliveryTime=PT2S, maxAge=PT3S,"
-                        + " retry=" + RetryPolicy.standard() + ", idle=PT4S..PT5S, drainTimeout=PT6S,"
+                        + " retry=" + RetryPolicy.standard() + ", breaker=" + BreakerPolicy.standard()
+                        + ", idle=PT4S..PT5S, drainTimeout=PT6S,"
                         + " purgeEvery=PT7S, topics=[a]");
     }
 

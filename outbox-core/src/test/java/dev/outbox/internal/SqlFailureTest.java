@@ -82,7 +82,7 @@ class SqlFailureTest {
 
         assertThat(SqlFailure.of("enqueue into outbox failed", cause))
                 .hasMessage("enqueue into outbox failed: the database refused the row [SQLState " + state + "]")
-                .hasCause(cause);
+                .hasRootCauseMessage("the database refused the row [SQLState " + state + "]");
     }
 
     @Test
