@@ -2,9 +2,11 @@ package dev.outbox;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -24,8 +26,8 @@ final class Breaker {
     /** The failures in a row, by item. */
     private final Map<String, Held> held = new LinkedHashMap<>();
 
-    /** How many different items failed in a row, those whose verdict was not held long enough included. */
-    private int failures;
+    /** Items that failed in a row, those whose verdict is not held any more included. */
+    private final Set<String> failed = new HashSet<>();
 
     private boolean open;
     private boolean probing;
@@ -70,7 +72,7 @@ final class Breaker {
         boolean wasOpen = open;
         open = false;
         probing = false;
-        failures = 0;
+        failed.clear();
         pause = policy.minPause();
         return new Recovery(release(), wasOpen);
     }
@@ -87,11 +89,10 @@ final class Breaker {
             }
             return new Consequence(List.of(group), true);
         }
-        Held before = held.put(group.get(0).item().id(), new Held(group, System.nanoTime()));
-        if (before == null) {
-            failures++;
-        }
-        if (failures < policy.failures()) {
+        String id = group.get(0).item().id();
+        held.put(id, new Held(group, System.nanoTime()));
+        failed.add(id);
+        if (failed.size() < policy.failures()) {
             return new Consequence(List.of(), false);
         }
         open = true;

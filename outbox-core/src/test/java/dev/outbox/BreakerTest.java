@@ -57,6 +57,7 @@ class BreakerTest {
     void oneItemThatFailsAgainAndAgainDoesNotOpenIt() {
         for (int i = 0; i < 10; i++) {
             assertThat(breaker.failed(failure("bad"), 0).opened()).isFalse();
+            assertThat(breaker.heldFor(Duration.ZERO)).hasSize(1);
         }
         assertThat(breaker.permits(0)).isTrue();
     }

@@ -51,7 +51,7 @@ class OutboxMigrationsIT {
                         "comment 0 dev.TABLE phase 4",
                         "option vacuum_truncate=off")
                 .filteredOn(line -> line.startsWith("index "))
-                .hasSize(7);
+                .hasSize(8);
     }
 
     @Test

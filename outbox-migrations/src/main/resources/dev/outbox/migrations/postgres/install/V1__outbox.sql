@@ -28,6 +28,7 @@ CREATE TABLE "${outbox_table}" (
     payload_bytes  bytea,
     CONSTRAINT "${outbox_table}_pkey" PRIMARY KEY (work_item_id),
     CONSTRAINT "${outbox_table}_status" CHECK (status BETWEEN 0 AND 3),
+    CONSTRAINT "${outbox_table}_priority" CHECK (priority BETWEEN 0 AND 2),
     CONSTRAINT "${outbox_table}_some_key" CHECK (message_key <> ''),
     CONSTRAINT "${outbox_table}_one_payload" CHECK (num_nonnulls(payload, payload_bytes) = 1)
 ) WITH (
