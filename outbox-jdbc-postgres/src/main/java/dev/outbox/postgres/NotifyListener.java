@@ -64,7 +64,7 @@ final class NotifyListener {
         thread.start();
     }
 
-    /** Returns at once; thread and connection end a moment later. */
+    /** Returns at once; thread and connection end a moment later, and those of the sender with them. */
     void stop() {
         stopped.countDown();
     }
@@ -79,6 +79,8 @@ final class NotifyListener {
             }
         } catch (InterruptedException e) {
             LOG.warn("the thread that listens on channel {} was interrupted and ends; polling goes on", channel);
+        } finally {
+            sender.stop(); // not before: a last ping would start it again
         }
     }
 

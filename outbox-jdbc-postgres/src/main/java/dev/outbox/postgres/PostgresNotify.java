@@ -57,7 +57,6 @@ final class PostgresNotify implements WakeUp {
         if (--subscribers == 0 && listener != null) {
             listener.stop();
             listener = null;
-            sender.stop();
         }
     }
 

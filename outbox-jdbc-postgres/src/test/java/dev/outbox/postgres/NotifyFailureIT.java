@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -102,13 +102,17 @@ class NotifyFailureIT extends NotifyScenario {
     @Test
     void testsItselfInSilenceAndWakesNobodyByThat() {
         WatchedDataSource own = WatchedDataSource.around(own("own"));
-        List<String> woken = new CopyOnWriteArrayList<>();
-        subscriptions.add(notify(own.dataSource(), impatient()).subscribe(() -> woken.add("woken")));
+        AtomicInteger woken = new AtomicInteger();
+        AtomicInteger wokenElsewhere = new AtomicInteger();
+        subscriptions.add(notify(own("elsewhere"), impatient()).subscribe(wokenElsewhere::incrementAndGet));
+        await().until(() -> wokenElsewhere.get() == 1);
+        subscriptions.add(notify(own.dataSource(), impatient()).subscribe(woken::incrementAndGet));
         await().until(() -> own.count("NOTIFY " + channel() + ", 'ping'") >= 4);
 
         assertThat(own.count("LISTEN")).isEqualTo(1);
         assertThat(own.count("NOTIFY")).isEqualTo(own.count("NOTIFY " + channel() + ", 'ping'"));
-        assertThat(woken).as("once when it began to listen").hasSize(1);
+        assertThat(woken).as("when it began to listen").hasValue(1);
+        assertThat(wokenElsewhere).as("when it began to listen").hasValue(1);
     }
 
     @Test

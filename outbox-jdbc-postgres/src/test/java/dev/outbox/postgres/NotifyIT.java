@@ -72,7 +72,7 @@ class NotifyIT extends NotifyScenario {
     @Test
     void isWokenByOthersAndNotByItself() {
         WatchedDataSource own = WatchedDataSource.around(own("own"));
-        PostgresNotify here = notify(own.dataSource(), impatient());
+        PostgresNotify here = notify(own.dataSource(), impatient(Duration.ofHours(1)));
         AtomicInteger woken = new AtomicInteger();
         subscriptions.add(here.subscribe(woken::incrementAndGet));
         long pings = own.count("NOTIFY");
@@ -233,6 +233,16 @@ class NotifyIT extends NotifyScenario {
 
         poll(outbox);
         deliversAgainAndAgain(outbox(own("there")));
+    }
+
+    @Test
+    void lastSubscriberTakesTheSenderAlong() {
+        PostgresNotify notify = notify(own("own"), impatient(Duration.ofHours(1)));
+        WakeUp.Subscription subscription = notify.subscribe(() -> {});
+        await().until(() -> backends("application_name = 'own'").size() == 2);
+
+        subscription.close();
+        await().until(() -> backends("application_name = 'own'").isEmpty());
     }
 
     @Test

@@ -94,8 +94,12 @@ abstract class NotifyScenario {
     }
 
     static NotifyTimes impatient() {
+        return impatient(Duration.ofMillis(50));
+    }
+
+    static NotifyTimes impatient(Duration linger) {
         Duration tick = Duration.ofMillis(50);
-        return new NotifyTimes(Duration.ofMillis(1), tick, tick, Duration.ofMillis(500), tick, tick);
+        return new NotifyTimes(Duration.ofMillis(1), linger, tick, Duration.ofMillis(500), tick, tick);
     }
 
     PGSimpleDataSource own(String name) {
