@@ -42,7 +42,7 @@ final class Breakers {
 
     private Breaker of(String topic) {
         Object route = routes == null ? this : routes.routeOf(topic);
-        return byRoute.computeIfAbsent(route, r -> new Breaker(options.breaker()));
+        return byRoute.computeIfAbsent(route, r -> new Breaker(options.breaker(), options.maxDeliveryTime()));
     }
 
     /** The destination answered: what was held back were faults of the items themselves. */
@@ -59,20 +59,20 @@ final class Breakers {
     void failed(Verdict verdict, Throwable cause) {
         WorkItem item = verdict.item();
         Breaker breaker = of(item);
-        boolean wasOpen = breaker.isOpen();
         Breaker.Consequence consequence = breaker.failed(judge.withRest(verdict), options.now());
+        consequence.counted().forEach(settler::add);
         consequence.putOff().forEach(group -> settler.add(judge.putOff(group, delay(breaker))));
         if (consequence.opened()) {
             Duration pause = Duration.ofNanos(breaker.pauseLeft(options.now()));
-            if (!wasOpen) {
-                LOG.warn(
-                        "poller {}: the destination of topic {} is down, {}; next try in {}",
-                        options.name(),
-                        item.topic(),
-                        ErrorText.of(cause),
-                        pause);
-                options.emit(() -> new OutboxEvent.DestinationDown(options.name(), item.topic(), cause, pause));
-            }
+            LOG.warn(
+                    "poller {}: the destination of topic {} is down, {}; next try in {}",
+                    options.name(),
+                    item.topic(),
+                    ErrorText.of(cause),
+                    pause);
+            options.emit(() -> new OutboxEvent.DestinationDown(options.name(), item.topic(), cause, pause));
+        }
+        if (breaker.isOpen()) {
             onChange.run();
         }
     }
@@ -91,14 +91,19 @@ final class Breakers {
 
     /** Settles what was held back for long enough, or all of it. */
     void settleHeld(boolean all) {
-        Duration time = all ? Duration.ZERO : Breaker.MOST_HELD;
-        byRoute.values().forEach(breaker -> breaker.heldFor(time).forEach(settler::add));
+        byRoute.values().forEach(breaker -> breaker.overdue(all).forEach(settler::add));
     }
 
     /** Whether every delivery goes through one breaker that is open: then a single item is the next probe. */
     boolean isDown() {
         Breaker only = routes == null ? byRoute.get(this) : null;
         return only != null && only.isOpen();
+    }
+
+    /** Whether a poller with a single destination must not claim: its pause is not over, or a probe is under way. */
+    boolean isShut() {
+        Breaker only = routes == null ? byRoute.get(this) : null;
+        return only != null && only.isShut(options.now());
     }
 
     /** How long a poller with a single destination must not claim; 0 if it may. */

@@ -62,13 +62,13 @@ abstract class Delivery {
             return null;
         }
         Breaker breaker = breakers.of(next);
-        if (!breaker.permits(options.now())) {
+        if (!breaker.permits(next, options.now())) {
             breakers.putOff(run, next);
             return null;
         }
         WorkItem item = run.begin(options.now());
         if (item == null) {
-            breaker.abandoned();
+            breaker.abandoned(next, options.now());
         }
         return item;
     }
@@ -78,7 +78,7 @@ abstract class Delivery {
         Run.Interruption interruption = run.end();
         Verdict verdict = verdict(run, item, outcome, started, interruption);
         if (verdict == null) {
-            breakers.of(item).abandoned();
+            breakers.of(item).abandoned(item, options.now());
             return false;
         }
         boolean answered = interruption == null || outcome instanceof Outcome.Done;
@@ -87,10 +87,10 @@ abstract class Delivery {
             breakers.failed(verdict, tooLong ? new TimeoutException("delivery took too long") : cause(outcome));
             return false;
         }
-        if (answered && !(outcome instanceof Outcome.Retry)) {
+        if (outcome instanceof Outcome.Done) {
             breakers.succeeded(item);
         } else {
-            breakers.of(item).abandoned();
+            breakers.of(item).abandoned(item, options.now());
         }
         settler.add(judge.withRest(verdict));
         return Judge.continues(verdict);
@@ -235,9 +235,13 @@ abstract class Delivery {
             long started = options.now();
             List<Outcome> outcomes = call(items);
             List<Run> active = new ArrayList<>();
-            for (int i = 0; i < items.size(); i++) {
-                if (end(begun.get(i), items.get(i), outcomes.get(i), started)) {
-                    active.add(begun.get(i));
+            // successes first: they show that the destination is up before the failures are judged
+            for (boolean done : new boolean[] {true, false}) {
+                for (int i = 0; i < items.size(); i++) {
+                    Outcome outcome = outcomes.get(i);
+                    if (outcome instanceof Outcome.Done == done && end(begun.get(i), items.get(i), outcome, started)) {
+                        active.add(begun.get(i));
+                    }
                 }
             }
             outcomes.forEach(Delivery::throwIfFatal);
@@ -259,7 +263,7 @@ abstract class Delivery {
             } catch (Throwable failure) {
                 missing = failure;
             }
-            boolean usable = answers.size() <= items.size();
+            boolean usable = answers.size() == items.size(); // else nobody knows whose is missing
             List<Outcome> outcomes = new ArrayList<>();
             for (int i = 0; i < items.size(); i++) {
                 Outcome answer = usable && i < answers.size() ? answers.get(i) : null;

@@ -44,7 +44,11 @@ final class Judge {
         for (WorkItem item : run.takeRest()) {
             verdicts.add(
                     verdicts.isEmpty()
-                            ? new Verdict(run, item, later(run, item, delay, "the destination is down"), Duration.ZERO)
+                            ? new Verdict(
+                                    run,
+                                    item,
+                                    Settlement.retryAfter(run.lease(item), delay, "the destination is down"),
+                                    Duration.ZERO)
                             : release(run, item, false));
         }
         return verdicts;
@@ -106,9 +110,10 @@ final class Judge {
     /** Later without counting an attempt, unless the item is too old to be put off once more. */
     private Settlement later(Run run, WorkItem item, Duration delay, String error) {
         Lease lease = run.lease(item);
-        Duration age = Duration.between(item.createdOn(), run.claimedAt());
-        return age.compareTo(options.maxAge()) > 0
-                ? Settlement.dead(lease, "older than the maximum age of " + options.maxAge() + ": " + error)
-                : Settlement.retryAfter(lease, delay, error);
+        Duration left = options.maxAge().minus(Duration.between(item.createdOn(), run.claimedAt()));
+        if (left.isNegative()) {
+            return Settlement.dead(lease, "older than the maximum age of " + options.maxAge() + ": " + error);
+        }
+        return Settlement.retryAfter(lease, delay.compareTo(left) > 0 ? left : delay, error);
     }
 }

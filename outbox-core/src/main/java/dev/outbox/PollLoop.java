@@ -31,6 +31,9 @@ final class PollLoop {
     /** No idle pause is shorter, not even if a source says that something is due when nothing can be claimed. */
     private static final long SHORTEST_IDLE = Duration.ofMillis(10).toNanos();
 
+    /** With shorter idle pauses than this, a delayed item is noticed in time anyway. */
+    private static final Duration LONG_IDLE = Duration.ofSeconds(2);
+
     private static final long NEVER = Long.MAX_VALUE;
 
     private final PollerOptions options;
@@ -43,9 +46,11 @@ final class PollLoop {
     private final AtomicBoolean wantsRoom = new AtomicBoolean();
     private final AtomicLong ownDue = new AtomicLong(NEVER);
 
+    private volatile boolean asksNextDue;
     private long idle;
     private int failures;
     private int sinceNextDue;
+    private long probeClaimed = Long.MIN_VALUE / 2;
     private boolean knowsNextDue;
     private long nextDueAt;
 
@@ -64,6 +69,14 @@ final class PollLoop {
         signal.ring();
     }
 
+    /** Poll now: something was enqueued, which may also be due only later. */
+    void enqueued() {
+        if (options.maxIdle().compareTo(LONG_IDLE) > 0) {
+            asksNextDue = true;
+        }
+        wake();
+    }
+
     /** An item of our own will be due after this long: do not sleep past it. */
     void dueIn(Duration delay) {
         long due = options.now() + delay.toNanos();
@@ -80,9 +93,7 @@ final class PollLoop {
 
     /** One round: claim or wait. */
     void round() {
-        long pause = breakers.pauseLeft();
-        if (pause > 0) {
-            signal.await(pause);
+        if (isPausing()) {
             return;
         }
         if (!hasRoom()) {
@@ -108,9 +119,23 @@ final class PollLoop {
         }
     }
 
-    /** A destination that is down gets one item at a time, after its pause. */
+    /** Waits while the only destination is down; it gets one item at a time, after each pause. */
+    private boolean isPausing() {
+        if (!breakers.isDown()) {
+            return false;
+        }
+        long sinceProbe = options.now() - probeClaimed;
+        long pause = Math.max(breakers.pauseLeft(), options.breaker().minPause().toNanos() - sinceProbe);
+        if (pause > 0 || breakers.isShut()) {
+            signal.await(Math.max(pause, SHORTEST_IDLE));
+            return true;
+        }
+        probeClaimed = options.now();
+        return false;
+    }
+
     private boolean hasRoom() {
-        return breakers.isDown() ? inFlight.size() == 0 : inFlight.size() <= options.batchSize();
+        return inFlight.size() <= options.batchSize();
     }
 
     private ClaimRequest request() {
@@ -149,7 +174,7 @@ final class PollLoop {
         do {
             long pause = Math.min(end - System.nanoTime(), Math.min(untilNextDue(), untilOwnDue()));
             dueChanged = signal.await(Math.max(SHORTEST_IDLE, pause)) && !woken.get();
-        } while (dueChanged);
+        } while (dueChanged && System.nanoTime() - end < 0);
         idle = woken.getAndSet(false)
                 ? options.minIdle().toNanos()
                 : Math.min(2 * idle, options.maxIdle().toNanos());
@@ -158,7 +183,8 @@ final class PollLoop {
     /** From memory, but now and then from the source: an idle poller should cost next to nothing. */
     private long untilNextDue() {
         long now = options.now();
-        if (sinceNextDue++ % NEXT_DUE_EVERY == 0 || (knowsNextDue && nextDueAt - now <= 0)) {
+        if (asksNextDue || sinceNextDue++ % NEXT_DUE_EVERY == 0 || (knowsNextDue && nextDueAt - now <= 0)) {
+            asksNextDue = false;
             sinceNextDue = 1;
             try {
                 var next = options.source().nextDue(options.topics());

@@ -62,9 +62,9 @@ public final class Poller implements AutoCloseable {
     Poller(PollerOptions options, PollerBuilder.Form form, @Nullable Routes routes) {
         this.options = options;
         this.settler = new Settler(options, inFlight, io, this::onSettled);
-        this.breakers = new Breakers(options, routes, settler, this::wakeUp);
+        this.breakers = new Breakers(options, routes, settler, this::wake);
         this.delivery = form.delivery(options, inFlight, settler, breakers, this::isStopping);
-        this.renewer = new Renewer(options, inFlight, io);
+        this.renewer = new Renewer(options, inFlight, settler, io);
         this.loop = new PollLoop(options, inFlight, breakers, this::deliver);
     }
 
@@ -129,7 +129,7 @@ public final class Poller implements AutoCloseable {
 
     /** Polls now instead of at the end of an idle pause: call it after a commit that enqueued something. */
     public void wakeUp() {
-        loop.wake();
+        loop.enqueued();
     }
 
     /** True from start until close. */
@@ -218,6 +218,10 @@ public final class Poller implements AutoCloseable {
     private boolean isStopping() {
         State now = state.get();
         return now == State.STOPPING || now == State.CLOSED;
+    }
+
+    private void wake() {
+        loop.wake();
     }
 
     private void deliver(List<Run> runs) {

@@ -15,18 +15,22 @@ import org.slf4j.LoggerFactory;
 /**
  * Prolongs the leases of everything in flight when a third of their length is gone. A delivery that takes
  * longer than the maximum is interrupted and not prolonged any more; a run of which one lease is lost is
- * lost altogether.
+ * lost altogether. A run that nobody begins for as long is given back.
  */
 final class Renewer {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
 
     private final PollerOptions options;
     private final InFlight inFlight;
+    private final Settler settler;
+    private final Judge judge;
     private final ReentrantLock io;
 
-    Renewer(PollerOptions options, InFlight inFlight, ReentrantLock io) {
+    Renewer(PollerOptions options, InFlight inFlight, Settler settler, ReentrantLock io) {
         this.options = options;
         this.inFlight = inFlight;
+        this.settler = settler;
+        this.judge = new Judge(options);
         this.io = io;
     }
 
@@ -44,6 +48,8 @@ final class Renewer {
             for (Run run : inFlight.runs()) {
                 if (run.isLost(now)) {
                     lose(run);
+                } else if (run.isWaiting(options.maxDeliveryTime().toNanos(), now)) {
+                    settler.add(judge.releaseRest(run)); // our workers hang; somebody else may have time
                 } else if (!isOverlong(run, now)
                         && run.deadline() - now <= options.lease().toNanos() * 2 / 3) {
                     run.leased().forEach(item -> leases.put(run.lease(item), run));
@@ -105,5 +111,7 @@ final class Renewer {
                     items.get(0));
             options.emit(() -> new OutboxEvent.LeaseLost(options.name(), items));
         }
+        // a delivery that never returns must not count as work for ever
+        run.leased().forEach(item -> inFlight.settled(run, item));
     }
 }

@@ -30,6 +30,8 @@ final class Run {
     /** Items whose loss has been told. */
     private final Set<String> toldLost = new HashSet<>();
 
+    private final long firstDeadline;
+
     /** Local end of the lease, counted from before it was asked for: never later than the database's. */
     private long deadline;
 
@@ -43,6 +45,7 @@ final class Run {
     Run(List<WorkItem> items, Claim claim, long deadline) {
         this.items = List.copyOf(items);
         this.claim = claim;
+        this.firstDeadline = deadline;
         this.deadline = deadline;
         items.forEach(item -> open.add(item.id()));
     }
@@ -117,6 +120,11 @@ final class Run {
 
     synchronized boolean isDeliveringSince(long nanos, long now) {
         return deliverer != null && now - deliveryStarted >= nanos;
+    }
+
+    /** Whether nobody has begun it, this long after the first lease would have ended. */
+    synchronized boolean isWaiting(long nanos, long now) {
+        return next == 0 && now - firstDeadline >= nanos;
     }
 
     /** The item is being settled in its own transaction: renewing it would only be in the way. */

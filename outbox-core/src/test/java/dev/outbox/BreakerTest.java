@@ -14,8 +14,11 @@ import org.junit.jupiter.api.Test;
 class BreakerTest {
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
+    private static final WorkItem PROBE =
+            new WorkItem("probe", 1, 1, Instant.EPOCH, Message.to("t").payload(""));
+
     private final BreakerPolicy policy = new BreakerPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(4));
-    private final Breaker breaker = new Breaker(policy);
+    private final Breaker breaker = new Breaker(policy, Duration.ofMinutes(1));
 
     private static List<Verdict> failure(String id) {
         WorkItem item = new WorkItem(id, 1, 1, Instant.EPOCH, Message.to("t").payload(""));
@@ -50,16 +53,16 @@ class BreakerTest {
 
         assertThat(third.opened()).isTrue();
         assertThat(third.putOff()).extracting(group -> group.get(0).item().id()).containsExactly("a", "b", "c");
-        assertThat(breaker.permits(0)).isFalse();
+        assertThat(breaker.permits(PROBE, 0)).isFalse();
     }
 
     @Test
     void oneItemThatFailsAgainAndAgainDoesNotOpenIt() {
         for (int i = 0; i < 10; i++) {
             assertThat(breaker.failed(failure("bad"), 0).opened()).isFalse();
-            assertThat(breaker.heldFor(Duration.ZERO)).hasSize(1);
+            assertThat(breaker.overdue(true)).hasSize(1);
         }
-        assertThat(breaker.permits(0)).isTrue();
+        assertThat(breaker.permits(PROBE, 0)).isTrue();
     }
 
     @Test
@@ -76,18 +79,18 @@ class BreakerTest {
         List<Verdict> bad = failure("bad");
         breaker.failed(bad, 0);
 
-        assertThat(breaker.heldFor(Duration.ofHours(1))).isEmpty();
-        assertThat(breaker.heldFor(Duration.ZERO)).containsExactly(bad);
-        assertThat(breaker.heldFor(Duration.ZERO)).isEmpty();
+        assertThat(breaker.overdue(false)).isEmpty();
+        assertThat(breaker.overdue(true)).containsExactly(bad);
+        assertThat(breaker.overdue(true)).isEmpty();
     }
 
     @Test
     void afterThePauseOneDeliveryAtATimeMayProbe() {
         open();
 
-        assertThat(breaker.permits(SECOND / 2)).isFalse();
-        assertThat(breaker.permits(2 * SECOND)).isTrue();
-        assertThat(breaker.permits(2 * SECOND)).isFalse();
+        assertThat(breaker.permits(PROBE, SECOND / 2)).isFalse();
+        assertThat(breaker.permits(PROBE, 2 * SECOND)).isTrue();
+        assertThat(breaker.permits(PROBE, 2 * SECOND)).isFalse();
         assertThat(breaker.isShut(2 * SECOND)).isTrue();
     }
 
@@ -97,7 +100,7 @@ class BreakerTest {
         long now = 0;
         for (long seconds : new long[] {2, 4, 4, 4}) {
             now += breaker.pauseLeft(now);
-            assertThat(breaker.permits(now)).isTrue();
+            assertThat(breaker.permits(PROBE, now)).isTrue();
             assertThat(breaker.failed(failure("probe"), now).putOff()).hasSize(1);
             assertThat(breaker.pauseLeft(now)).isBetween(seconds * SECOND, seconds * SECOND * 5 / 4);
         }
@@ -106,20 +109,55 @@ class BreakerTest {
     @Test
     void aProbeThatSucceedsClosesIt() {
         open();
-        breaker.permits(2 * SECOND);
+        breaker.permits(PROBE, 2 * SECOND);
 
         assertThat(breaker.succeeded().closed()).isTrue();
-        assertThat(breaker.permits(2 * SECOND)).isTrue();
+        assertThat(breaker.permits(PROBE, 2 * SECOND)).isTrue();
         assertThat(breaker.pauseLeft(2 * SECOND)).isZero();
     }
 
     @Test
-    void aProbeThatWasInterruptedMakesRoomForAnother() {
+    void aProbeThatToldNothingIsFollowedByAnotherAfterAPause() {
         open();
-        breaker.permits(2 * SECOND);
-        breaker.abandoned();
+        breaker.permits(PROBE, 2 * SECOND);
+        breaker.abandoned(PROBE, 2 * SECOND);
 
-        assertThat(breaker.permits(2 * SECOND)).isTrue();
+        assertThat(breaker.permits(PROBE, 2 * SECOND)).isFalse();
+        assertThat(breaker.permits(PROBE, 4 * SECOND)).isTrue();
+    }
+
+    @Test
+    void aProbeThatNeverReturnsDoesNotKeepItShutForEver() {
+        open();
+        breaker.permits(PROBE, 2 * SECOND);
+
+        assertThat(breaker.isShut(61 * SECOND)).isTrue();
+        assertThat(breaker.isShut(62 * SECOND)).isFalse();
+        assertThat(breaker.permits(PROBE, 62 * SECOND)).isTrue();
+    }
+
+    @Test
+    void onlyTheProbeMovesThePauseOn() {
+        open();
+        breaker.permits(PROBE, 2 * SECOND);
+
+        assertThat(breaker.failed(failure("late"), 2 * SECOND).putOff()).hasSize(1);
+
+        assertThat(breaker.pauseLeft(2 * SECOND)).isZero();
+        assertThat(breaker.isShut(2 * SECOND)).isTrue();
+    }
+
+    @Test
+    void itemsThatFailAgainAfterAnOutageAreCountedAndDoNotOpenItAgain() {
+        open();
+        breaker.succeeded();
+
+        for (String id : List.of("a", "b", "c")) {
+            Breaker.Consequence again = breaker.failed(failure(id), 0);
+            assertThat(again.counted()).hasSize(1);
+            assertThat(again.opened()).isFalse();
+        }
+        assertThat(breaker.isOpen()).isFalse();
     }
 
     @Test

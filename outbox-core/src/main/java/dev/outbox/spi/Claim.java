@@ -11,7 +11,7 @@ import java.util.List;
  * @param ownerToken a fresh one, shared by the items of this claim
  * @param at the source's clock when it claimed
  * @param items the leased items, by sequence; items of one key are consecutive unfinished items of it
- * @param dead items found with an expired lease and no attempt left: they are Dead now
+ * @param dead items found with an expired lease and no attempt left, or that cannot be read: they are Dead now
  * @param more whether another claim right now may find items; false means wait
  */
 public record Claim(String ownerToken, Instant at, List<WorkItem> items, List<WorkItem> dead, boolean more) {

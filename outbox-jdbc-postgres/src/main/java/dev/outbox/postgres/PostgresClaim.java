@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * one does not need goes to the other; so do ready and waiting rows.
  *
  * <p><b>Priority.</b> The ready road has three bands, each with a mark of its own; bulk rows are left a tenth
- * of the room. Keys whose head is urgent are found by an index of their own and come first. The others go
- * round; while there are both normal and bulk heads, a bulk head is passed by nine times in ten, at random,
+ * of the room. Keys whose head is urgent are found by an index of their own and come first, as many as a claim
+ * has room for; all keys go round; while there are both normal and bulk heads, a bulk head is passed by nine times in ten, at random,
  * so that none is passed by for ever. Waiting rows go by their due time alone.
  *
  * <p><b>Marks.</b> A dead index entry costs as much as a live one while an old snapshot keeps vacuum away.
@@ -61,7 +61,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe: one poller, one claim at a time.
  */
 final class PostgresClaim {
-    /** With a topic filter: how many rows of the ready road one claim looks at. */
+    /** With a topic filter: how many rows of each band one claim looks at; then it moves its mark past them. */
     private static final int STRETCH = 4_096;
 
     /** How many keys one claim looks at, as a multiple of the rows it wants. */
@@ -76,19 +76,19 @@ final class PostgresClaim {
             WITH RECURSIVE
             stretch AS MATERIALIZED (
                 SELECT
-                    (SELECT max(sequence) FROM (
+                    (SELECT CASE WHEN count(*) = :stretch THEN max(sequence) END FROM (
                         SELECT {sequence} AS sequence FROM {table}
                         WHERE :topics::text[] IS NOT NULL
                           AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                           AND {priority} = 0 AND {sequence} > :high_mark
                         ORDER BY {sequence} LIMIT :stretch) high) AS high,
-                    (SELECT max(sequence) FROM (
+                    (SELECT CASE WHEN count(*) = :stretch THEN max(sequence) END FROM (
                         SELECT {sequence} AS sequence FROM {table}
                         WHERE :topics::text[] IS NOT NULL
                           AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                           AND {priority} = 1 AND {sequence} > :normal_mark
                         ORDER BY {sequence} LIMIT :stretch) normal) AS normal,
-                    (SELECT max(sequence) FROM (
+                    (SELECT CASE WHEN count(*) = :stretch THEN max(sequence) END FROM (
                         SELECT {sequence} AS sequence FROM {table}
                         WHERE :topics::text[] IS NOT NULL
                           AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
@@ -140,7 +140,8 @@ final class PostgresClaim {
                     FROM {table}
                     WHERE {status} = 0 AND {message_key} = keys.key
                     ORDER BY {sequence} LIMIT 1) head
-                WHERE head.priority <> 0 AND (head.priority = 1 OR random() < :bulk_chance)
+                WHERE (head.priority < 2 OR random() < :bulk_chance)
+                  AND keys.key <> ALL (ARRAY(SELECT key FROM urgent_heads))
                   AND (head.due_on IS NULL OR head.due_on <= statement_timestamp())
                   AND (:topics::text[] IS NULL OR (head.topic = ANY (:topics)) = :listed)
                   AND (SELECT true FROM {table}
@@ -192,7 +193,7 @@ final class PostgresClaim {
                     {attempt_count} > 1 AS suspect
                 FROM {table}
                 WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM served_heads UNION ALL SELECT id FROM taken_heads))
-                  AND {status} = 0
+                  AND {status} = 0 AND ({due_on} IS NULL OR {due_on} <= statement_timestamp())
                 ORDER BY {sequence}
                 FOR NO KEY UPDATE SKIP LOCKED
             ),
@@ -211,7 +212,8 @@ final class PostgresClaim {
             ),
             locked_runs AS MATERIALIZED (
                 SELECT {work_item_id} AS id, {message_key} AS key, {sequence} AS sequence FROM {table}
-                WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM planned WHERE eligible)) AND {status} = 0
+                WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM planned WHERE eligible))
+                  AND {status} = 0 AND ({due_on} IS NULL OR {due_on} <= statement_timestamp())
                 ORDER BY {sequence}
                 FOR NO KEY UPDATE SKIP LOCKED
             ),
@@ -344,6 +346,10 @@ final class PostgresClaim {
     /** Whether the last lap of the keys found no head but bulk; then bulk need not stand back. */
     private boolean onlyBulkKeys = true;
 
+    /** Whether the last sweep, which may take several claims, has come to the end. */
+    private boolean caughtUp;
+
+    private long sweepStarted;
     private long sweptAt;
     private long sweepCost;
     private int turn;
@@ -364,9 +370,13 @@ final class PostgresClaim {
 
     Answer run(Connection connection, ClaimRequest request) throws SQLException {
         long start = ticker.getAsLong();
-        boolean sweep = !(request.topics().equals(topics) && request.except().equals(except))
-                || start - sweptAt >= Math.max(SWEEP_EVERY.toNanos(), 20 * sweepCost);
-        if (sweep) {
+        boolean otherTopics =
+                !(request.topics().equals(topics) && request.except().equals(except));
+        if (otherTopics || (caughtUp && start - sweptAt >= Math.max(SWEEP_EVERY.toNanos(), 20 * sweepCost))) {
+            topics = request.topics();
+            except = request.except();
+            caughtUp = false;
+            sweepStarted = start;
             Arrays.fill(readyMarks, Long.MIN_VALUE);
             dueMark = Instant.MIN;
         }
@@ -401,22 +411,22 @@ final class PostgresClaim {
                 answer = read(rows);
             }
         }
-        if (sweep) {
-            topics = request.topics();
-            except = request.except();
-            sweptAt = ticker.getAsLong();
-            sweepCost = sweptAt - start;
-        }
         boolean lapEmpty = goOn(answer);
+        int taken = answer.items.size() + answer.unreadable.size();
         boolean stretchDone = true;
         for (int band = 0; band < BANDS.length; band++) {
             Long end = answer.stretchEnds.get(band);
             stretchDone &= end == null;
-            if (end != null && answer.items.size() < request.count()) {
+            if (end != null && taken < request.count()) {
                 readyMarks[band] = Math.max(readyMarks[band], end);
             }
         }
-        boolean more = !answer.items.isEmpty() || !lapEmpty || !stretchDone;
+        if (stretchDone && !caughtUp) {
+            caughtUp = true;
+            sweptAt = ticker.getAsLong();
+            sweepCost = sweptAt - sweepStarted;
+        }
+        boolean more = taken > 0 || !lapEmpty || !stretchDone;
         return new Answer(token.toString(), answer.at, answer.items, answer.unreadable, more);
     }
 
@@ -449,7 +459,7 @@ final class PostgresClaim {
             int keyed,
             boolean onlyBulkKeys) {}
 
-    /** The first three columns stand in every row; the rest is null in the one row of an empty claim. */
+    /** The first columns stand in every row; the rest is null in the one row of an empty claim. */
     private Rows read(ResultSet rows) throws SQLException {
         List<WorkItem> items = new ArrayList<>();
         List<Unreadable> unreadable = new ArrayList<>();

@@ -10,6 +10,7 @@ import dev.outbox.Priority;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Source;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -83,6 +84,16 @@ interface PriorityContract {
         assertThat(store.claimSome(store.newSource(), atMost(10)).items())
                 .extracting(WorkItem::id)
                 .contains(urgent);
+    }
+
+    @Test
+    default void urgentKeysThatCannotBeClaimedDoNotHideOneThatCan(SourceScenario store) {
+        for (int i = 0; i < 30; i++) {
+            store.enqueue(keyed("a" + i).priority(Priority.HIGH).dueIn(Duration.ofHours(1)));
+        }
+        String ready = store.enqueue(keyed("z").priority(Priority.HIGH));
+
+        assertThat(store.claimAll(store.newSource(), atMost(5)).ids()).containsExactly(ready);
     }
 
     @Test

@@ -78,6 +78,17 @@ class IdleAndOutageTest {
     }
 
     @Test
+    void aDelayedItemThatItIsWokenForIsNotSleptOver() {
+        try (Poller poller = poller(item -> {}).start()) {
+            await().until(() -> source.claimCalls.get() > 0);
+            String id = store.add(message("a").dueIn(SOON)).get(0);
+            poller.wakeUp();
+
+            awaitStatus(store, id, Status.DONE);
+        }
+    }
+
+    @Test
     void itSleepsNoLongerThanUntilTheNextItemIsDue() {
         String id = store.add(message("a").dueIn(SOON)).get(0);
         store.add(message("b").dueIn(HOUR));
