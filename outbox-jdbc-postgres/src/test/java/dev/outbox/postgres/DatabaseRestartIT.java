@@ -45,8 +45,10 @@ class DatabaseRestartIT {
                     .listener(event -> events.add(event.getClass()))
                     .build();
             List<Message> messages = IntStream.range(0, MESSAGES)
-                    .mapToObj(i ->
-                            Message.to("t").id("m-" + i).key(i % 2 == 0 ? null : "k" + i % 10).payload(""))
+                    .mapToObj(i -> Message.to("t")
+                            .id("m-" + i)
+                            .key(i % 2 == 0 ? null : "k" + i % 10)
+                            .payload(""))
                     .toList();
             outbox.transaction(pool, tx -> outbox.enqueueAll(tx, messages));
             CountDownLatch down = new CountDownLatch(1);
@@ -60,14 +62,14 @@ class DatabaseRestartIT {
                             down.await(); // deliveries are under way when the server goes
                         }
                     })
-                    .start()) {
-                await().until(() -> delivered.size() > 10);
-                server.close();
-                down.countDown();
-                await().atMost(Duration.ofSeconds(30)).until(() -> events.contains(OutboxEvent.PollFailed.class));
-                server = start(port);
-                await().atMost(Duration.ofSeconds(60)).until(() -> done(pool) == MESSAGES);
-            }
+                    .start();
+            await().until(() -> delivered.size() > 10);
+            server.close();
+            down.countDown();
+            await().atMost(Duration.ofSeconds(30)).until(() -> events.contains(OutboxEvent.PollFailed.class));
+            server = start(port);
+            await().atMost(Duration.ofSeconds(60)).until(() -> done(pool) == MESSAGES);
+            poller.close();
 
             assertThat(delivered).hasSize(MESSAGES);
         } finally {
@@ -76,9 +78,8 @@ class DatabaseRestartIT {
     }
 
     private EmbeddedPostgres start(int port) throws IOException {
-        EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
-                .setDataDirectory(data.resolve("pg"))
-                .setCleanDataDirectory(false);
+        EmbeddedPostgres.Builder builder =
+                EmbeddedPostgres.builder().setDataDirectory(data.resolve("pg")).setCleanDataDirectory(false);
         return (port == 0 ? builder : builder.setPort(port)).start();
     }
 
