@@ -32,7 +32,9 @@ import org.junit.jupiter.api.Test;
 
 /** Four pollers drain one table while it is filled; what came out is what was committed. */
 class FourPollerDrainIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int MANY = Boolean.getBoolean("outbox.full") ? 1_000_000 : 100_000;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(MANY > 100_000 ? 900 : 60);
     private static final int FEW = 5_000;
 
     private static OutboxDatabase database;
@@ -68,9 +70,9 @@ class FourPollerDrainIT {
                 PostgresOutbox.builder(database.pool()).table(table).build();
         start(outbox, poller -> poller.to(this::take));
 
-        Set<String> committed = produce(outbox, 100_000, 500);
+        Set<String> committed = produce(outbox, MANY, 500);
 
-        awaitDone(100_000);
+        awaitDone(MANY);
         deliveries.assertExactlyOnce(committed);
         assertThat(database.count(table, "attempt_count <> 1")).isZero();
         assertThat(troubles).isEmpty();

@@ -205,9 +205,9 @@ class LateRowConcurrencyIT {
     }
 
     @Test
-    void aBlockedKeyWithThousandsOfDueRowsBehindItIsNotSpunOn() {
+    void aBlockedKeyWithAHundredThousandDueRowsBehindItIsNotSpunOn() {
         List<Message> messages = new ArrayList<>();
-        for (int i = 0; i < 10_000; i++) {
+        for (int i = 0; i < 100_000; i++) {
             Message message = message("k-" + i).key("k");
             messages.add(i % 2 == 0 ? message : message.due(Instant.now().minusSeconds(60)));
         }
