@@ -66,6 +66,13 @@ class JudgeTest {
     }
 
     @Test
+    void nothingIsPutOffPastTheMaximumAge() {
+        Outcome muchLater = Outcome.retryAfter(Duration.ofDays(36_500), "closed for a century");
+
+        assertThat(judgeFirst(muchLater).settlement().delay()).isZero(); // it is that old already
+    }
+
+    @Test
     void aRunPastItsDeadlineBeginsNothing() {
         Run brief = new Run(items, claim, 100);
 

@@ -39,12 +39,6 @@ public final class Query implements AutoCloseable {
         return set(name, (Object) (length == null ? null : micros(length)));
     }
 
-    /** Gives up, and has the database give up, after this long. */
-    public Query timeout(Duration limit) throws SQLException {
-        statement.setQueryTimeout((int) Math.max(1, limit.toSeconds()));
-        return this;
-    }
-
     /** What only one driver's statements know. */
     public interface Setting<T> {
         void on(T statement) throws SQLException;

@@ -232,6 +232,28 @@ class LeaseTest {
     }
 
     @Test
+    void whatWaitsBehindAHandlerThatNeverReturnsIsGivenBack() throws Exception {
+        store.add(message("hangs"));
+        String waiting = store.add(message("waiting")).get(0);
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+
+        try (Poller poller =
+                poller(item -> stubbornly(begun, end)).maxDeliveryTime(LEASE).start()) {
+            begun.await();
+            for (int i = 0; i < 5; i++) {
+                passAThird();
+            }
+            assertThat(status(store, waiting)).isEqualTo(Status.PROCESSING);
+            time.pass(THIRD);
+            await().until(() -> status(store, waiting) == Status.READY);
+
+            assertThat(state(store, waiting).attempts()).isZero();
+            end.countDown();
+        }
+    }
+
+    @Test
     void aHandlerThatNeverReturnsLosesItsLease() throws Exception {
         String id = store.add(message("a")).get(0);
         CountDownLatch begun = new CountDownLatch(1);
