@@ -8,7 +8,8 @@ import java.time.Duration;
  * is counted, nothing becomes Dead, and one delivery at a time finds out whether it is back.
  *
  * @param failures so many different items have failed in a row, and none has succeeded meanwhile; 1 to
- *     1,000, default 5. Fewer failing items are the items' own fault and use up their attempts.
+ *     1,000, default 5. Fewer failing items are the items' own fault and use up their attempts; with 1 every
+ *     failure is an outage until another item succeeds.
  * @param minPause before the first probe; 10 ms to 1 h, default 1 s
  * @param maxPause the pause doubles with each failed probe up to this; at most 1 day, default 30 s
  */

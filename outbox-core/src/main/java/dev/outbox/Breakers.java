@@ -3,6 +3,7 @@ package dev.outbox;
 import dev.outbox.event.OutboxEvent;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -11,14 +12,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The breakers of one poller: one per route where the destination routes by topic, else a single one.
- * Thread-safe.
+ * The breakers as one poller sees them: one per route where the destination routes by topic, else a single
+ * one. Thread-safe.
  */
-final class Breakers {
+final class Breakers implements Breaker.Holder {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
 
     private final PollerOptions options;
-    private final @Nullable Routes routes;
+    private final Object destination;
+    private final @Nullable ByTopic routes;
+    private final SharedBreakers shared;
     private final Settler settler;
     private final Judge judge;
     private final Runnable onChange;
@@ -27,12 +30,19 @@ final class Breakers {
     /** Topics seen, for routes that take topics they do not name. */
     private final Set<String> topics = ConcurrentHashMap.newKeySet();
 
-    Breakers(PollerOptions options, @Nullable Routes routes, Settler settler, Runnable onChange) {
+    Breakers(PollerOptions options, Object destination, SharedBreakers shared, Settler settler, Runnable onChange) {
         this.options = options;
-        this.routes = routes;
+        this.destination = destination;
+        this.routes = ByTopic.of(destination);
+        this.shared = shared;
         this.settler = settler;
         this.judge = new Judge(options);
         this.onChange = onChange;
+    }
+
+    /** To be told from now on when a destination is back. */
+    void join() {
+        shared.join(this);
     }
 
     Breaker of(WorkItem item) {
@@ -41,28 +51,27 @@ final class Breakers {
     }
 
     private Breaker of(String topic) {
-        Object route = routes == null ? this : routes.routeOf(topic);
-        return byRoute.computeIfAbsent(route, r -> new Breaker(options.breaker(), options.maxDeliveryTime()));
+        return ofRoute(routes == null ? destination : routes.routeOf(topic));
+    }
+
+    private Breaker ofRoute(Object route) {
+        return byRoute.computeIfAbsent(route, one -> shared.of(one, options.breaker(), options.maxDeliveryTime()));
     }
 
     /** The destination answered: what was held back were faults of the items themselves. */
-    void succeeded(WorkItem item) {
-        Breaker.Recovery recovery = of(item).succeeded();
-        recovery.counted().forEach(settler::add);
-        if (recovery.closed()) {
+    void succeeded(WorkItem item, long started) {
+        if (of(item).succeeded(started)) {
             LOG.info("poller {}: the destination of topic {} is back", options.name(), item.topic());
             options.emit(() -> new OutboxEvent.DestinationUp(options.name(), item.topic()));
             onChange.run();
+            shared.wakeAll();
         }
     }
 
     void failed(Verdict verdict, Throwable cause) {
         WorkItem item = verdict.item();
         Breaker breaker = of(item);
-        Breaker.Consequence consequence = breaker.failed(judge.withRest(verdict), options.now());
-        consequence.counted().forEach(settler::add);
-        consequence.putOff().forEach(group -> settler.add(judge.putOff(group, delay(breaker))));
-        if (consequence.opened()) {
+        if (breaker.failed(this, judge.withRest(verdict), options.now())) {
             Duration pause = Duration.ofNanos(breaker.pauseLeft(options.now()));
             LOG.warn(
                     "poller {}: the destination of topic {} is down, {}; next try in {}",
@@ -77,54 +86,79 @@ final class Breakers {
         }
     }
 
+    @Override
+    public void count(List<Verdict> group) {
+        settler.add(group);
+    }
+
+    @Override
+    public void putOff(List<Verdict> group, Duration delay) {
+        settler.add(judge.putOff(group, delay));
+    }
+
     /** Puts off a run that may not be delivered now: its next item waits, and with it the rest. */
     void putOff(Run run, WorkItem next) {
-        settler.add(judge.putOff(run, delay(of(next))));
+        settler.add(judge.putOff(run, of(next).delay(options.now())));
     }
 
-    private Duration delay(Breaker breaker) {
-        Duration left = Duration.ofNanos(breaker.pauseLeft(options.now()));
-        return left.compareTo(options.breaker().minPause()) < 0
-                ? options.breaker().minPause()
-                : left;
+    void wake() {
+        onChange.run();
     }
 
-    /** Settles what was held back for long enough, or all of it. */
-    void settleHeld(boolean all) {
-        byRoute.values().forEach(breaker -> breaker.overdue(all).forEach(settler::add));
+    /** Settles what was held back for long enough. */
+    void settleOverdue() {
+        byRoute.values().forEach(Breaker::countOverdue);
+    }
+
+    /** Settles all that is held back for this poller. */
+    void settleHeld() {
+        byRoute.values().forEach(breaker -> breaker.leave(this));
+    }
+
+    private @Nullable Breaker only() {
+        return routes == null ? ofRoute(destination) : null;
     }
 
     /** Whether every delivery goes through one breaker that is open: then a single item is the next probe. */
     boolean isDown() {
-        Breaker only = routes == null ? byRoute.get(this) : null;
+        Breaker only = only();
         return only != null && only.isOpen();
     }
 
-    /** Whether a poller with a single destination must not claim: its pause is not over, or a probe is under way. */
-    boolean isShut() {
-        Breaker only = routes == null ? byRoute.get(this) : null;
-        return only != null && only.isShut(options.now());
+    /** Whether there is a destination to claim for: not if the only one is down and this is not the time to probe it. */
+    boolean mayClaim() {
+        Breaker only = only();
+        return only == null || only.mayClaim(this, options.now());
     }
 
     /** How long a poller with a single destination must not claim; 0 if it may. */
     long pauseLeft() {
-        Breaker only = routes == null ? byRoute.get(this) : null;
+        Breaker only = only();
         return only == null ? 0 : only.pauseLeft(options.now());
+    }
+
+    /** How long an idle poller may sleep without missing the time to probe one of its routes. */
+    long untilProbe() {
+        long until = Long.MAX_VALUE;
+        for (Breaker breaker : byRoute.values()) {
+            if (breaker.isOpen()) {
+                until = Math.min(until, breaker.delay(options.now()).toNanos());
+            }
+        }
+        return until;
     }
 
     /** Topics not to claim for now, because their route is down. */
     Set<String> topicsDown() {
-        if (routes == null || byRoute.isEmpty()) {
+        if (routes == null) {
             return Set.of();
         }
-        Set<String> down = new HashSet<>();
-        Set<String> known = new HashSet<>(topics);
-        known.addAll(routes.topics());
-        for (String topic : known) {
-            if (of(topic).isShut(options.now())) {
-                down.add(topic);
-            }
+        Set<String> down = new HashSet<>(topics);
+        down.addAll(routes.topics());
+        if (!options.topics().isEmpty()) {
+            down.retainAll(options.topics());
         }
+        down.removeIf(topic -> of(topic).mayClaim(this, options.now()));
         return down;
     }
 }

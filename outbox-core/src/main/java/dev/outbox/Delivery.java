@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -75,6 +76,10 @@ abstract class Delivery {
 
     /** Ends a delivery and settles it; false if the run must not go on. */
     boolean end(Run run, WorkItem item, Outcome outcome, long started) {
+        return end(run, item, outcome, started, settler::add);
+    }
+
+    boolean end(Run run, WorkItem item, Outcome outcome, long started, Consumer<List<Verdict>> settle) {
         Run.Interruption interruption = run.end();
         Verdict verdict = verdict(run, item, outcome, started, interruption);
         if (verdict == null) {
@@ -88,11 +93,11 @@ abstract class Delivery {
             return false;
         }
         if (outcome instanceof Outcome.Done) {
-            breakers.succeeded(item);
+            breakers.succeeded(item, started);
         } else {
             breakers.of(item).abandoned(item, options.now());
         }
-        settler.add(judge.withRest(verdict));
+        settle.accept(judge.withRest(verdict));
         return Judge.continues(verdict);
     }
 
@@ -123,7 +128,7 @@ abstract class Delivery {
     }
 
     /** What is left of a run goes back, or is dropped if it is not ours any more. */
-    private void finish(Run run) {
+    final void finish(Run run) {
         if (run.isLost(options.now())) {
             List<WorkItem> rest = run.takeRest();
             rest.forEach(item -> inFlight.settled(run, item));
@@ -199,7 +204,7 @@ abstract class Delivery {
 
         @Override
         int runsPerCall() {
-            return options.batchSize();
+            return options.maxBatch();
         }
 
         @Override
@@ -235,14 +240,20 @@ abstract class Delivery {
             long started = options.now();
             List<Outcome> outcomes = call(items);
             List<Run> active = new ArrayList<>();
-            // successes first: they show that the destination is up before the failures are judged
-            for (boolean done : new boolean[] {true, false}) {
-                for (int i = 0; i < items.size(); i++) {
-                    Outcome outcome = outcomes.get(i);
-                    if (outcome instanceof Outcome.Done == done && end(begun.get(i), items.get(i), outcome, started)) {
-                        active.add(begun.get(i));
+            List<List<Verdict>> verdicts = new ArrayList<>();
+            try {
+                // successes first: they show that the destination is up before the failures are judged
+                for (boolean done : new boolean[] {true, false}) {
+                    for (int i = 0; i < items.size(); i++) {
+                        Outcome outcome = outcomes.get(i);
+                        if (outcome instanceof Outcome.Done == done
+                                && end(begun.get(i), items.get(i), outcome, started, verdicts::add)) {
+                            active.add(begun.get(i));
+                        }
                     }
                 }
+            } finally {
+                settler.addAll(verdicts); // at once, so that they go in one statement
             }
             outcomes.forEach(Delivery::throwIfFatal);
             return active;
@@ -318,7 +329,7 @@ abstract class Delivery {
                 return more;
             }
             run.end();
-            breakers.succeeded(item);
+            breakers.succeeded(item, started);
             settler.settled(done, fenced);
             settler.wake(); // whoever waits for room is told by the settling thread
             return !fenced;

@@ -64,8 +64,8 @@ final class Judge {
     }
 
     /**
-     * The verdict and what follows from it for the rest of its run: after a retry nothing more of the key may
-     * be delivered, so the rest goes back, in the same settle.
+     * The verdict and what follows from it for the rest of its run: where it holds back its key nothing more
+     * of it may be delivered, so the rest goes back, in the same settle.
      */
     List<Verdict> withRest(Verdict verdict) {
         if (continues(verdict)) {
@@ -79,10 +79,7 @@ final class Judge {
 
     /** Whether the next item of the run may be delivered: this one is Done, or Dead and skipped. */
     static boolean continues(Verdict verdict) {
-        return switch (verdict.settlement().kind()) {
-            case DONE, DEAD -> true;
-            case RETRY, RELEASE -> false;
-        };
+        return !verdict.settlement().holdsBackItsKey();
     }
 
     private Settlement settlement(Run run, WorkItem item, Outcome outcome) {
@@ -91,7 +88,7 @@ final class Judge {
             return retry(run, item, retry.cause());
         }
         if (outcome instanceof Outcome.Dead dead) {
-            return Settlement.dead(lease, ErrorText.of(dead.cause()));
+            return dead(lease, ErrorText.of(dead.cause()));
         }
         return Settlement.done(lease);
     }
@@ -103,8 +100,12 @@ final class Judge {
             return later(run, item, asked.delay(), error);
         }
         return options.retry().isExhausted(item.attempt())
-                ? Settlement.dead(lease, error)
+                ? dead(lease, error)
                 : Settlement.retry(lease, options.retry().delayAfter(item.attempt()), error);
+    }
+
+    private Settlement dead(Lease lease, String error) {
+        return Settlement.dead(lease, error, options.onDead());
     }
 
     /** Later without counting an attempt, unless the item is too old to be put off once more. */
@@ -112,7 +113,7 @@ final class Judge {
         Lease lease = run.lease(item);
         Duration left = options.maxAge().minus(Duration.between(item.createdOn(), run.claimedAt()));
         if (left.isNegative()) {
-            return Settlement.dead(lease, "older than the maximum age of " + options.maxAge() + ": " + error);
+            return dead(lease, "older than the maximum age of " + options.maxAge() + ": " + error);
         }
         return Settlement.retryAfter(lease, delay.compareTo(left) > 0 ? left : delay, error);
     }

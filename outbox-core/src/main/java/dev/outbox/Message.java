@@ -75,6 +75,11 @@ public final class Message {
         return new Message(Require.text("topic", topic, MAX_NAME), new Fields());
     }
 
+    /** The same for another topic. */
+    Message withTopic(String topic) {
+        return new Message(Require.text("topic", topic, MAX_NAME), fields);
+    }
+
     private Message with(Consumer<Fields> change) {
         Fields copy = fields.copy();
         change.accept(copy);
@@ -121,7 +126,7 @@ public final class Message {
     }
 
     /**
-     * An object that the outbox's {@link PayloadSerializer} encodes when the message is enqueued, in the state
+     * An object that the {@link PayloadSerializer} of the outbox encodes when the message is enqueued, in the state
      * it is in then. It gives the payload, the header {@value PayloadSerializer#TYPE_HEADER} and, unless one is
      * set, the content type. Replaces a payload.
      */
@@ -135,7 +140,7 @@ public final class Message {
     }
 
     /**
-     * For outboxes and sources: the message with its body, if it has one, encoded into the payload, and with
+     * For outboxes, inboxes and sources: the message with its body, if it has one, encoded into the payload, and with
      * {@link #body(Class)} decoding by this serializer.
      *
      * @param serializer null where there is none
@@ -144,8 +149,8 @@ public final class Message {
     public Message serializedBy(@Nullable PayloadSerializer serializer) {
         Object body = fields.body;
         if (body != null && serializer == null) {
-            throw new IllegalArgumentException("message to " + topic + " has a body, but the outbox has no serializer;"
-                    + " give it one with serializer(...), or encode the body yourself and call payload(...)");
+            throw new IllegalArgumentException("message to " + topic + " has a body, but there is no serializer;"
+                    + " set one with serializer(...), or encode the body yourself and call payload(...)");
         }
         Message message = body == null || serializer == null
                 ? this
@@ -262,7 +267,7 @@ public final class Message {
 
     /**
      * The body: before enqueue the object that was given, after it decoded from the payload, at each call, by
-     * the serializer of the outbox the message came from.
+     * the serializer of the outbox or inbox the message came from.
      *
      * @param type exactly the class the message's type name stands for
      * @throws PermanentFailureException if the type name is missing or unknown, or the payload does not fit it
@@ -281,7 +286,7 @@ public final class Message {
         }
         if (fields.serializer == null) {
             throw new IllegalStateException("the body of the message to " + topic
-                    + " cannot be decoded without a serializer; give the outbox one with serializer(...), or read"
+                    + " cannot be decoded without a serializer; set one with serializer(...), or read"
                     + " payload()");
         }
         return fields.serializer.decode(EncodedBody.of(this), type);

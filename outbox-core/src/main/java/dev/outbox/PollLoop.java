@@ -38,6 +38,7 @@ final class PollLoop {
 
     private final PollerOptions options;
     private final ClaimRequest request;
+    private final BatchSize batchSize;
     private final InFlight inFlight;
     private final Breakers breakers;
     private final Consumer<List<Run>> deliver;
@@ -54,9 +55,12 @@ final class PollLoop {
     private boolean knowsNextDue;
     private long nextDueAt;
 
-    PollLoop(PollerOptions options, InFlight inFlight, Breakers breakers, Consumer<List<Run>> deliver) {
+    PollLoop(
+            PollerOptions options, InFlight inFlight, Breakers breakers, int runsPerCall, Consumer<List<Run>> deliver) {
         this.options = options;
         this.request = options.claimRequest();
+        int atOnce = Math.max(options.minBatch(), options.concurrency() * runsPerCall);
+        this.batchSize = new BatchSize(Math.min(atOnce, options.maxBatch()), options.maxBatch());
         this.inFlight = inFlight;
         this.breakers = breakers;
         this.deliver = deliver;
@@ -106,7 +110,9 @@ final class PollLoop {
         }
         Claim claim;
         try {
-            claim = claim();
+            batchSize.claims(options.now());
+            claim = claim(batchSize.get());
+            batchSize.claimed(claim.items().size());
             failures = 0;
         } catch (RuntimeException e) {
             backOff(e);
@@ -124,10 +130,10 @@ final class PollLoop {
         if (!breakers.isDown()) {
             return false;
         }
-        long sinceProbe = options.now() - probeClaimed;
-        long pause = Math.max(breakers.pauseLeft(), options.breaker().minPause().toNanos() - sinceProbe);
-        if (pause > 0 || breakers.isShut()) {
-            signal.await(Math.max(pause, SHORTEST_IDLE));
+        long shortest = options.breaker().minPause().toNanos();
+        long pause = Math.max(breakers.pauseLeft(), shortest - (options.now() - probeClaimed));
+        if (pause > 0 || !breakers.mayClaim()) {
+            signal.await(pause > 0 ? pause : shortest); // whoever probes wakes us if the destination is back
             return true;
         }
         probeClaimed = options.now();
@@ -135,18 +141,18 @@ final class PollLoop {
     }
 
     private boolean hasRoom() {
-        return inFlight.size() <= options.batchSize();
+        return inFlight.size() <= batchSize.get();
     }
 
-    private ClaimRequest request() {
-        ClaimRequest now = breakers.isDown() ? request.count(1) : request;
+    private ClaimRequest request(int count) {
+        ClaimRequest now = request.count(breakers.isDown() ? 1 : count);
         return now.except(breakers.topicsDown());
     }
 
-    /** Claims once and hands over what came. */
-    Claim claim() {
+    /** Claims up to so many, once, and hands over what came. */
+    Claim claim(int count) {
         long start = options.now();
-        Claim claim = options.source().claim(request());
+        Claim claim = options.source().claim(request(count));
         if (!claim.items().isEmpty()) {
             List<Run> runs = inFlight.add(claim, start + options.lease().toNanos());
             LOG.debug(
@@ -172,7 +178,8 @@ final class PollLoop {
         long end = System.nanoTime() + idle;
         boolean dueChanged;
         do {
-            long pause = Math.min(end - System.nanoTime(), Math.min(untilNextDue(), untilOwnDue()));
+            long due = Math.min(Math.min(untilNextDue(), untilOwnDue()), breakers.untilProbe());
+            long pause = Math.min(end - System.nanoTime(), due);
             dueChanged = signal.await(Math.max(SHORTEST_IDLE, pause)) && !woken.get();
         } while (dueChanged && System.nanoTime() - end < 0);
         idle = woken.getAndSet(false)

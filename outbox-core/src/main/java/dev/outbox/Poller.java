@@ -59,13 +59,13 @@ public final class Poller implements AutoCloseable {
     private volatile boolean settlerStops;
     private volatile boolean renewerStops;
 
-    Poller(PollerOptions options, PollerBuilder.Form form, @Nullable Routes routes) {
+    Poller(PollerOptions options, PollerBuilder.Form form, Object destination, SharedBreakers shared) {
         this.options = options;
         this.settler = new Settler(options, inFlight, io, this::onSettled);
-        this.breakers = new Breakers(options, routes, settler, this::wake);
+        this.breakers = new Breakers(options, destination, shared, settler, this::wake);
         this.delivery = form.delivery(options, inFlight, settler, breakers, this::isStopping);
-        this.renewer = new Renewer(options, inFlight, settler, io);
-        this.loop = new PollLoop(options, inFlight, breakers, this::deliver);
+        this.renewer = new Renewer(options, inFlight, settler, io, this::forgetPromised);
+        this.loop = new PollLoop(options, inFlight, breakers, delivery.runsPerCall(), this::deliver);
     }
 
     /** A poller over this source, still to be given a destination. */
@@ -91,6 +91,7 @@ public final class Poller implements AutoCloseable {
                 executor = ownExecutor = Executors.newFixedThreadPool(options.concurrency(), this::workerThread);
             }
             workers = new Workers(executor, options.concurrency(), delivery, this::fail);
+            breakers.join();
             options.wakeUps().forEach(wakeUp -> subscriptions.add(wakeUp.subscribe(this::wakeUp)));
             startThread("claim", this::claimLoop);
             startThread("settle", this::settleLoop);
@@ -103,7 +104,8 @@ public final class Poller implements AutoCloseable {
 
     /**
      * Claims one batch, delivers it on this thread and settles it: a poller without threads, for tests and
-     * for loops of one's own. Leases are not renewed.
+     * for loops of one's own. Leases are not renewed. Claims nothing while its destination is down and it is not
+     * yet time to try it again.
      *
      * @return how many items were claimed
      * @throws IllegalStateException if it was started or closed
@@ -113,14 +115,17 @@ public final class Poller implements AutoCloseable {
             throw new IllegalStateException(
                     "poller " + options.name() + " was started or closed; pollOnce() is for one that is not started");
         }
+        if (!breakers.mayClaim()) {
+            return 0;
+        }
         try {
-            Claim claim = loop.claim();
+            Claim claim = loop.claim(options.maxBatch());
             while (claim.items().isEmpty() && claim.more()) {
-                claim = loop.claim();
+                claim = loop.claim(options.maxBatch());
             }
             return claim.items().size();
         } finally {
-            breakers.settleHeld(true);
+            breakers.settleHeld();
             while (!settler.isEmpty()) {
                 settler.flush();
             }
@@ -183,14 +188,15 @@ public final class Poller implements AutoCloseable {
         purging.ring();
         join("claim");
         Workers delivering = Require.present("workers", workers);
-        giveBack(delivering.takeQueued());
+        delivering.takeQueued().forEach(delivery::finish);
+        delivering.forgetPromised(); // they would find nothing to do
         if (!delivering.awaitIdle(options.drainTimeout().toNanos())) {
             inFlight.runs().forEach(run -> run.interrupt(Run.Interruption.CLOSING));
             if (!delivering.awaitIdle(Duration.ofSeconds(1).toNanos())) {
                 LOG.warn("poller {}: a delivery ignored its interrupt; its lease will expire", options.name());
             }
         }
-        breakers.settleHeld(true);
+        breakers.settleHeld();
         settlerStops = true;
         settlePause.ring();
         settler.wake();
@@ -234,23 +240,25 @@ public final class Poller implements AutoCloseable {
             try {
                 delivering.add(runs);
             } catch (RuntimeException e) {
-                giveBack(delivering.takeQueued());
+                delivering.takeQueued().forEach(delivery::finish);
                 throw new OutboxException(
                         "the executor of poller " + options.name() + " takes no work; is it shut down?", e, true);
             }
         }
     }
 
-    private void giveBack(List<Run> runs) {
-        Judge judge = new Judge(options);
-        runs.forEach(run -> settler.add(judge.releaseRest(run)));
+    private void forgetPromised() {
+        Workers delivering = workers;
+        if (delivering != null) {
+            delivering.forgetPromised();
+        }
     }
 
     /** A key has become free, or an item of ours will be due again. */
     private void onSettled(Verdict verdict) {
         if (verdict.settlement().kind() == Settlement.Kind.RETRY) {
             loop.dueIn(verdict.settlement().delay());
-        } else if (verdict.run().isKeyed()) {
+        } else if (verdict.run().isKeyed() && verdict.run().isSettled()) {
             loop.wake();
         }
     }
@@ -272,7 +280,10 @@ public final class Poller implements AutoCloseable {
                 giveUp = System.nanoTime() + options.drainTimeout().toNanos();
             }
             try {
-                breakers.settleHeld(closing);
+                breakers.settleOverdue();
+                if (closing) {
+                    breakers.settleHeld();
+                }
                 settler.flush();
                 loop.madeRoom();
                 failures = 0;

@@ -33,16 +33,19 @@ public final class PollerBuilder {
     private final List<OutboxListener> listeners = new ArrayList<>();
     private final Set<String> topics = new LinkedHashSet<>();
     private @Nullable Form form;
-    private @Nullable Routes routes;
+    private @Nullable Object destination;
+    private SharedBreakers breakers = new SharedBreakers();
     private BreakerPolicy breaker = BreakerPolicy.standard();
     private @Nullable String name;
     private @Nullable Executor executor;
-    private int batchSize = 100;
+    private int minBatch = 10;
+    private int maxBatch = 500;
     private int concurrency = 4;
     private Duration lease = Duration.ofSeconds(30);
     private Duration maxDeliveryTime = Duration.ofMinutes(5);
     private Duration maxAge = Duration.ofDays(7);
     private RetryPolicy retry = RetryPolicy.standard();
+    private OnDead onDead = OnDead.SKIP;
     private Duration minIdle = Duration.ofMillis(50);
     private Duration maxIdle = Duration.ofSeconds(1);
     private Duration drainTimeout = Duration.ofSeconds(30);
@@ -63,16 +66,19 @@ public final class PollerBuilder {
     /** Delivers item by item. */
     public PollerBuilder to(Destination destination) {
         Require.present("destination", destination);
-        routes = destination instanceof Routes byTopic ? byTopic : null;
-        return form((options, inFlight, settler, breakers, stopping) ->
-                new Delivery.Single(destination, options, inFlight, settler, breakers, stopping));
+        return form(
+                destination,
+                (options, inFlight, settler, breakers, stopping) ->
+                        new Delivery.Single(destination, options, inFlight, settler, breakers, stopping));
     }
 
     /** Delivers many items per call. */
     public PollerBuilder toBatch(BatchDestination destination) {
         Require.present("destination", destination);
-        return form((options, inFlight, settler, breakers, stopping) ->
-                new Delivery.Batch(destination, options, inFlight, settler, breakers, stopping));
+        return form(
+                destination,
+                (options, inFlight, settler, breakers, stopping) ->
+                        new Delivery.Batch(destination, options, inFlight, settler, breakers, stopping));
     }
 
     /**
@@ -86,15 +92,24 @@ public final class PollerBuilder {
             throw new IllegalArgumentException("inTransaction(...) needs a TransactionalSource, but "
                     + source.getClass().getName() + " is none; use to(...)");
         }
-        return form((options, inFlight, settler, breakers, stopping) ->
-                new Delivery.Transactional(destination, transactional, options, inFlight, settler, breakers, stopping));
+        return form(
+                destination,
+                (options, inFlight, settler, breakers, stopping) -> new Delivery.Transactional(
+                        destination instanceof Handlers handlers ? handlers.toldTo(options) : destination,
+                        transactional,
+                        options,
+                        inFlight,
+                        settler,
+                        breakers,
+                        stopping));
     }
 
-    private PollerBuilder form(Form form) {
+    private PollerBuilder form(Object destination, Form form) {
         if (this.form != null) {
             throw new IllegalStateException(
                     "the poller has a destination already; to(...), toBatch(...) and inTransaction(...) exclude each other");
         }
+        this.destination = destination;
         this.form = form;
         return this;
     }
@@ -105,10 +120,21 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** The most items per claim, 1 to 5,000; up to two batches are held at a time. Default: 100. */
-    public PollerBuilder batchSize(int batchSize) {
-        this.batchSize = Require.between("batchSize", batchSize, 1, 5_000);
+    /**
+     * The most items per claim, 1 to 5,000: within these bounds it follows what the destination takes in about half
+     * a second, but never falls below what the workers take at once. Up to two batches are held at a time. Default:
+     * 10 to 500.
+     */
+    public PollerBuilder batchSize(int min, int max) {
+        this.minBatch = Require.between("batchSize min", min, 1, 5_000);
+        this.maxBatch = Require.between("batchSize max", max, min, 5_000);
         return this;
+    }
+
+    /** The same number always. */
+    public PollerBuilder batchSize(int batchSize) {
+        Require.between("batchSize", batchSize, 1, 5_000);
+        return batchSize(batchSize, batchSize);
     }
 
     /** The most deliveries at a time, 1 to 1,000. Default: 4. */
@@ -117,7 +143,10 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** Where deliveries run, for instance virtual threads; never shut down here. Default: own threads. */
+    /**
+     * Where deliveries run, for instance virtual threads; never shut down here. What it refuses, or takes and has
+     * not begun {@link #maxDeliveryTime} after the first lease, goes back uncounted. Default: own threads.
+     */
     public PollerBuilder executor(Executor executor) {
         this.executor = Require.present("executor", executor);
         return this;
@@ -138,7 +167,10 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** An item older than this is Dead instead of being put off once more by {@link RetryAfter}. Default: 7 days. */
+    /**
+     * An item older than this is Dead instead of being put off once more by {@link RetryAfter}. The age counts from
+     * when it was stored, also after a requeue. Default: 7 days.
+     */
     public PollerBuilder maxAge(Duration maxAge) {
         this.maxAge = Require.between("maxAge", maxAge, SHORTEST, YEAR);
         return this;
@@ -151,11 +183,26 @@ public final class PollerBuilder {
     }
 
     /**
-     * When a destination counts as down; with {@link Destination#byTopic()} each route for itself. Default:
-     * {@link BreakerPolicy#standard()}.
+     * When a destination counts as down; with {@link Destination#byTopic()} each route for itself, with {@link
+     * Handlers} each handler. Default: {@link BreakerPolicy#standard()}.
      */
     public PollerBuilder breaker(BreakerPolicy breaker) {
         this.breaker = Require.present("breaker", breaker);
+        return this;
+    }
+
+    /** What a message that becomes Dead means for the later ones of its key. Default: {@link OnDead#SKIP}. */
+    public PollerBuilder onDead(OnDead onDead) {
+        this.onDead = Require.present("onDead", onDead);
+        return this;
+    }
+
+    /**
+     * Shares what is known about destinations that are down with other pollers. Default: nothing is shared here;
+     * {@link Outbox#poller()} shares it among the pollers of the outbox.
+     */
+    public PollerBuilder breakers(SharedBreakers breakers) {
+        this.breakers = Require.present("breakers", breakers);
         return this;
     }
 
@@ -192,7 +239,7 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** Adds something that wakes this poller. Default: none here; {@link Outbox#poller()} gives the outbox's own. */
+    /** Adds something that wakes this poller. Default: none here; {@link WorkQueue#poller()} gives the table's own. */
     public PollerBuilder wakeUp(WakeUp wakeUp) {
         wakeUps.add(Require.present("wakeUp", wakeUp));
         return this;
@@ -212,11 +259,11 @@ public final class PollerBuilder {
 
     /** @throws IllegalStateException if there is no destination */
     public Poller build() {
-        if (form == null) {
+        if (form == null || destination == null) {
             throw new IllegalStateException(
                     "the poller has no destination; call to(...), toBatch(...) or inTransaction(...)");
         }
-        return new Poller(options(), form, routes);
+        return new Poller(options(), form, destination, breakers);
     }
 
     /** {@link #build()} and {@link Poller#start()}. */
@@ -228,7 +275,8 @@ public final class PollerBuilder {
         return new PollerOptions(
                 name == null ? ManagementFactory.getRuntimeMXBean().getName() + "/" + COUNT.incrementAndGet() : name,
                 source,
-                batchSize,
+                minBatch,
+                maxBatch,
                 concurrency,
                 executor,
                 lease,
@@ -236,6 +284,7 @@ public final class PollerBuilder {
                 maxAge,
                 retry,
                 breaker,
+                onDead,
                 minIdle,
                 maxIdle,
                 drainTimeout,

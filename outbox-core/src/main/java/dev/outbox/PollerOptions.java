@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 record PollerOptions(
         String name,
         Source source,
-        int batchSize,
+        int minBatch,
+        int maxBatch,
         int concurrency,
         @Nullable Executor executor,
         Duration lease,
@@ -25,6 +26,7 @@ record PollerOptions(
         Duration maxAge,
         RetryPolicy retry,
         BreakerPolicy breaker,
+        OnDead onDead,
         Duration minIdle,
         Duration maxIdle,
         Duration drainTimeout,
@@ -35,7 +37,7 @@ record PollerOptions(
         LongSupplier ticker) {
 
     ClaimRequest claimRequest() {
-        return new ClaimRequest(batchSize, lease, retry.maxAttempts(), topics, name);
+        return new ClaimRequest(maxBatch, lease, retry.maxAttempts(), topics, name).onDead(onDead);
     }
 
     long now() {
@@ -48,9 +50,10 @@ record PollerOptions(
 
     /** Everything that shapes its behaviour, for the log. */
     String describe() {
-        return "batchSize=" + batchSize + ", concurrency=" + concurrency + ", executor="
+        return "batchSize=" + minBatch + ".." + maxBatch + ", concurrency=" + concurrency + ", executor="
                 + (executor == null ? "own" : "given") + ", lease=" + lease + ", maxDeliveryTime=" + maxDeliveryTime
-                + ", maxAge=" + maxAge + ", retry=" + retry + ", breaker=" + breaker + ", idle=" + minIdle + ".."
+                + ", maxAge=" + maxAge + ", retry=" + retry + ", breaker=" + breaker + ", onDead=" + onDead + ", idle="
+                + minIdle + ".."
                 + maxIdle + ", drainTimeout="
                 + drainTimeout + ", purgeEvery=" + purgeEvery + ", topics=" + (topics.isEmpty() ? "all" : topics);
     }

@@ -25,13 +25,15 @@ final class Renewer {
     private final Settler settler;
     private final Judge judge;
     private final ReentrantLock io;
+    private final Runnable onStuck;
 
-    Renewer(PollerOptions options, InFlight inFlight, Settler settler, ReentrantLock io) {
+    Renewer(PollerOptions options, InFlight inFlight, Settler settler, ReentrantLock io, Runnable onStuck) {
         this.options = options;
         this.inFlight = inFlight;
         this.settler = settler;
         this.judge = new Judge(options);
         this.io = io;
+        this.onStuck = onStuck;
     }
 
     /** How often to look: twice in a third of the lease. */
@@ -50,6 +52,7 @@ final class Renewer {
                     lose(run);
                 } else if (run.isWaiting(options.maxDeliveryTime().toNanos(), now)) {
                     settler.add(judge.releaseRest(run)); // our workers hang; somebody else may have time
+                    onStuck.run();
                 } else if (!isOverlong(run, now)
                         && run.deadline() - now <= options.lease().toNanos() * 2 / 3) {
                     run.leased().forEach(item -> leases.put(run.lease(item), run));

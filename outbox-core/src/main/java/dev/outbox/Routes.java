@@ -3,7 +3,6 @@ package dev.outbox;
 import dev.outbox.internal.Require;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,15 +39,8 @@ public final class Routes implements Destination {
         return new Routes(byTopic, Require.present("destination", destination));
     }
 
-    /** What stands for the route of a topic: the destination, or this where there is none. */
-    Object routeOf(String topic) {
-        Destination destination = byTopic.getOrDefault(topic, otherwise);
-        return destination == null ? this : destination;
-    }
-
-    /** Topics with a route of their own. */
-    Set<String> topics() {
-        return byTopic.keySet();
+    ByTopic routes() {
+        return new ByTopic(byTopic, otherwise == null ? this : otherwise);
     }
 
     @Override

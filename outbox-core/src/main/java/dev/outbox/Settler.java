@@ -52,6 +52,11 @@ final class Settler {
         }
     }
 
+    void addAll(List<List<Verdict>> groups) {
+        queue.addAll(groups);
+        added.ring();
+    }
+
     boolean isEmpty() {
         return queue.isEmpty() && !io.isLocked();
     }

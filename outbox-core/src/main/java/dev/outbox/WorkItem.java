@@ -12,9 +12,21 @@ import org.jspecify.annotations.Nullable;
  * @param sequence the fetch order the database gave
  * @param attempt which attempt this is, from 1; counted at claim, so that one that kills its worker counts
  * @param createdOn when it was enqueued, by the database's clock
+ * @param source where the item of an inbox came from; null for one of an outbox
  * @param message what was enqueued
  */
-public record WorkItem(String id, long sequence, int attempt, Instant createdOn, Message message) {
+public record WorkItem(
+        String id,
+        long sequence,
+        int attempt,
+        Instant createdOn,
+        @Nullable String source,
+        Message message) {
+    /** Of an outbox. */
+    public WorkItem(String id, long sequence, int attempt, Instant createdOn, Message message) {
+        this(id, sequence, attempt, createdOn, null, message);
+    }
+
     public WorkItem {
         Require.present("id", id);
         Require.present("createdOn", createdOn);

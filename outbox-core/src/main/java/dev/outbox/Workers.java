@@ -23,6 +23,10 @@ final class Workers {
 
     private final ConcurrentLinkedQueue<Run> queue = new ConcurrentLinkedQueue<>();
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
+    /** Tasks that the executor took and has not begun. */
+    private final Set<Worker> promised = ConcurrentHashMap.newKeySet();
+
     private final Object lock = new Object();
     private int working;
 
@@ -38,6 +42,15 @@ final class Workers {
         queue.addAll(runs);
         for (int i = 0; i < runs.size() && !queue.isEmpty() && enter(); i++) {
             start();
+        }
+    }
+
+    /** Counts no longer on tasks that were not begun: an executor that was shut down may have dropped them. */
+    void forgetPromised() {
+        for (Worker worker : List.copyOf(promised)) {
+            if (promised.remove(worker)) {
+                leave();
+            }
         }
     }
 
@@ -72,17 +85,29 @@ final class Workers {
     }
 
     private void start() {
+        Worker worker = new Worker();
+        promised.add(worker);
         boolean started = false;
         try {
-            executor.execute(this::work);
+            executor.execute(worker);
             started = true;
         } catch (RejectedExecutionException e) {
             if (isLast()) {
                 throw e;
             }
         } finally {
-            if (!started) {
+            if (!started && promised.remove(worker)) {
                 leave();
+            }
+        }
+    }
+
+    /** One that was forgotten and comes after all needs a place again. */
+    private final class Worker implements Runnable {
+        @Override
+        public void run() {
+            if (promised.remove(this) || enter()) {
+                work();
             }
         }
     }

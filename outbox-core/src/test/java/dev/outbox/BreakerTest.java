@@ -8,80 +8,134 @@ import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class BreakerTest {
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
-    private static final WorkItem PROBE =
-            new WorkItem("probe", 1, 1, Instant.EPOCH, Message.to("t").payload(""));
+    private static final WorkItem PROBE = item("probe");
 
     private final BreakerPolicy policy = new BreakerPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(4));
-    private final Breaker breaker = new Breaker(policy, Duration.ofMinutes(1));
+    private final Breaker breaker = new Breaker("route", policy, Duration.ofMinutes(1));
+    private final Poller poller = new Poller();
 
-    private static List<Verdict> failure(String id) {
-        WorkItem item = new WorkItem(id, 1, 1, Instant.EPOCH, Message.to("t").payload(""));
+    /** What came back to a poller, by item. */
+    private static final class Poller implements Breaker.Holder {
+        private final List<String> counted = new ArrayList<>();
+        private final List<String> putOff = new ArrayList<>();
+
+        @Override
+        public void count(List<Verdict> group) {
+            counted.add(group.get(0).item().id());
+        }
+
+        @Override
+        public void putOff(List<Verdict> group, Duration delay) {
+            putOff.add(group.get(0).item().id());
+        }
+    }
+
+    private static WorkItem item(String id) {
+        return new WorkItem(id, 1, 1, Instant.EPOCH, Message.to("t").payload(""));
+    }
+
+    private boolean fail(Poller poller, String id, long now) {
+        WorkItem item = item(id);
         Run run = new Run(List.of(item), new Claim("token", Instant.EPOCH, List.of(item), List.of(), false), 0);
         Settlement retry = Settlement.retry(new Lease(id, "token"), Duration.ZERO, "failed");
-        return List.of(new Verdict(run, item, retry, Duration.ZERO));
+        return breaker.failed(poller, List.of(new Verdict(run, item, retry, Duration.ZERO)), now);
+    }
+
+    private boolean fail(String id, long now) {
+        return fail(poller, id, now);
     }
 
     private void open() {
-        breaker.failed(failure("a"), 0);
-        breaker.failed(failure("b"), 0);
-        breaker.failed(failure("c"), 0);
+        fail("a", 0);
+        fail("b", 0);
+        fail("c", 0);
     }
 
     @Test
     void verdictsAreHeldBackUntilAnotherItemSucceeds() {
-        List<Verdict> bad = failure("bad");
+        fail("bad", 0);
+        assertThat(poller.counted).isEmpty();
 
-        assertThat(breaker.failed(bad, 0).putOff()).isEmpty();
-        Breaker.Recovery recovery = breaker.succeeded();
+        assertThat(breaker.succeeded(2 * SECOND)).isFalse();
+        assertThat(poller.counted).containsExactly("bad");
+        breaker.succeeded(2 * SECOND);
 
-        assertThat(recovery.counted()).containsExactly(bad);
-        assertThat(recovery.closed()).isFalse();
-        assertThat(breaker.succeeded().counted()).isEmpty();
+        assertThat(poller.counted).containsExactly("bad");
+        assertThat(poller.putOff).isEmpty();
     }
 
     @Test
     void itOpensWhenEnoughDifferentItemsFailInARowAndPutsAllOfThemOff() {
-        breaker.failed(failure("a"), 0);
-        breaker.failed(failure("b"), 0);
-        Breaker.Consequence third = breaker.failed(failure("c"), 0);
+        assertThat(fail("a", 0)).isFalse();
+        assertThat(fail("b", 0)).isFalse();
+        assertThat(fail("c", 0)).isTrue();
 
-        assertThat(third.opened()).isTrue();
-        assertThat(third.putOff()).extracting(group -> group.get(0).item().id()).containsExactly("a", "b", "c");
+        assertThat(poller.putOff).containsExactly("a", "b", "c");
+        assertThat(poller.counted).isEmpty();
         assertThat(breaker.permits(PROBE, 0)).isFalse();
     }
 
     @Test
+    void failuresOfSeveralPollersCountTogetherAndGoBackToWhoseTheyAre() {
+        Poller other = new Poller();
+        fail("a", 0);
+        fail(other, "b", 0);
+        assertThat(fail("c", 0)).isTrue();
+
+        assertThat(poller.putOff).containsExactly("a", "c");
+        assertThat(other.putOff).containsExactly("b");
+    }
+
+    @Test
+    void anItemThatFailedElsewhereMeanwhileIsNotForgottenWhereItFailedFirst() {
+        Poller other = new Poller();
+        fail("a", 0);
+        fail(other, "a", 0);
+
+        assertThat(poller.counted).containsExactly("a");
+        breaker.succeeded(2 * SECOND);
+        assertThat(other.counted).containsExactly("a");
+    }
+
+    @Test
     void oneItemThatFailsAgainAndAgainDoesNotOpenIt() {
-        for (int i = 0; i < 10; i++) {
-            assertThat(breaker.failed(failure("bad"), 0).opened()).isFalse();
-            assertThat(breaker.overdue(true)).hasSize(1);
+        for (int i = 1; i <= 10; i++) {
+            assertThat(fail("bad", 0)).isFalse();
+            breaker.leave(poller);
+            assertThat(poller.counted).hasSize(i);
         }
         assertThat(breaker.permits(PROBE, 0)).isTrue();
     }
 
     @Test
     void aSuccessInBetweenStartsTheCountAgain() {
-        breaker.failed(failure("a"), 0);
-        breaker.failed(failure("b"), 0);
-        breaker.succeeded();
+        fail("a", 0);
+        fail("b", 0);
+        breaker.succeeded(2 * SECOND);
 
-        assertThat(breaker.failed(failure("c"), 0).opened()).isFalse();
+        assertThat(fail("c", 0)).isFalse();
     }
 
     @Test
-    void heldVerdictsComeOutByThemselvesAfterAWhile() {
-        List<Verdict> bad = failure("bad");
-        breaker.failed(bad, 0);
+    void heldVerdictsOfAPollerThatLeavesAreCountedAtOnce() {
+        Poller other = new Poller();
+        fail("bad", 0);
+        fail(other, "worse", 0);
 
-        assertThat(breaker.overdue(false)).isEmpty();
-        assertThat(breaker.overdue(true)).containsExactly(bad);
-        assertThat(breaker.overdue(true)).isEmpty();
+        breaker.countOverdue();
+        assertThat(poller.counted).isEmpty();
+        breaker.leave(poller);
+        breaker.leave(poller);
+
+        assertThat(poller.counted).containsExactly("bad");
+        assertThat(other.counted).isEmpty();
     }
 
     @Test
@@ -95,15 +149,44 @@ class BreakerTest {
     }
 
     @Test
+    void afterThePauseOnePollerClaimsAndTheOthersWaitForWhatItFinds() {
+        Poller other = new Poller();
+        assertThat(breaker.mayClaim(other, 0)).isTrue();
+        open();
+        assertThat(breaker.mayClaim(poller, 0)).isFalse();
+
+        assertThat(breaker.mayClaim(poller, 2 * SECOND)).isTrue();
+        assertThat(breaker.mayClaim(other, 2 * SECOND)).isFalse();
+        assertThat(breaker.mayClaim(poller, 2 * SECOND)).isTrue();
+        breaker.permits(PROBE, 2 * SECOND);
+        assertThat(breaker.mayClaim(poller, 2 * SECOND)).isFalse();
+        breaker.succeeded(2 * SECOND);
+        assertThat(breaker.mayClaim(other, 2 * SECOND)).isTrue();
+    }
+
+    @Test
+    void aPollerThatFindsNothingOrLeavesDoesNotKeepTheOthersFromProbing() {
+        Poller other = new Poller();
+        open();
+
+        breaker.mayClaim(poller, 2 * SECOND);
+        assertThat(breaker.mayClaim(other, 6 * SECOND)).isTrue();
+        assertThat(breaker.mayClaim(poller, 6 * SECOND)).isFalse();
+        breaker.leave(other);
+        assertThat(breaker.mayClaim(poller, 6 * SECOND)).isTrue();
+    }
+
+    @Test
     void aFailedProbeDoublesThePauseUpToTheLongest() {
         open();
         long now = 0;
         for (long seconds : new long[] {2, 4, 4, 4}) {
             now += breaker.pauseLeft(now);
             assertThat(breaker.permits(PROBE, now)).isTrue();
-            assertThat(breaker.failed(failure("probe"), now).putOff()).hasSize(1);
+            fail("probe", now);
             assertThat(breaker.pauseLeft(now)).isBetween(seconds * SECOND, seconds * SECOND * 5 / 4);
         }
+        assertThat(poller.putOff).containsExactly("a", "b", "c", "probe", "probe", "probe", "probe");
     }
 
     @Test
@@ -111,7 +194,7 @@ class BreakerTest {
         open();
         breaker.permits(PROBE, 2 * SECOND);
 
-        assertThat(breaker.succeeded().closed()).isTrue();
+        assertThat(breaker.succeeded(2 * SECOND)).isTrue();
         assertThat(breaker.permits(PROBE, 2 * SECOND)).isTrue();
         assertThat(breaker.pauseLeft(2 * SECOND)).isZero();
     }
@@ -137,12 +220,28 @@ class BreakerTest {
     }
 
     @Test
+    void aSuccessThatBeganBeforeAFailureSaysNothingAboutIt() {
+        fail("a", SECOND);
+        fail("b", 2 * SECOND);
+
+        breaker.succeeded(SECOND);
+        assertThat(poller.counted).containsExactly("a");
+        fail("c", 2 * SECOND);
+        assertThat(fail("d", 2 * SECOND)).isTrue();
+
+        assertThat(breaker.succeeded(SECOND)).isFalse();
+        assertThat(breaker.isOpen()).isTrue();
+        assertThat(poller.putOff).containsExactly("b", "c", "d");
+    }
+
+    @Test
     void onlyTheProbeMovesThePauseOn() {
         open();
         breaker.permits(PROBE, 2 * SECOND);
 
-        assertThat(breaker.failed(failure("late"), 2 * SECOND).putOff()).hasSize(1);
+        fail("late", 2 * SECOND);
 
+        assertThat(poller.putOff).endsWith("late");
         assertThat(breaker.pauseLeft(2 * SECOND)).isZero();
         assertThat(breaker.isShut(2 * SECOND)).isTrue();
     }
@@ -150,13 +249,12 @@ class BreakerTest {
     @Test
     void itemsThatFailAgainAfterAnOutageAreCountedAndDoNotOpenItAgain() {
         open();
-        breaker.succeeded();
+        breaker.succeeded(2 * SECOND);
 
         for (String id : List.of("a", "b", "c")) {
-            Breaker.Consequence again = breaker.failed(failure(id), 0);
-            assertThat(again.counted()).hasSize(1);
-            assertThat(again.opened()).isFalse();
+            assertThat(fail(id, 0)).isFalse();
         }
+        assertThat(poller.counted).containsExactly("a", "b", "c");
         assertThat(breaker.isOpen()).isFalse();
     }
 

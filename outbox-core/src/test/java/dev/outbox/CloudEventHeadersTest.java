@@ -48,6 +48,16 @@ class CloudEventHeadersTest {
     }
 
     @Test
+    void theExampleInTheReferenceGivesAMapOfHeaders() {
+        WorkItem item = FULL;
+
+        CloudEventHeaders events = CloudEventHeaders.http(URI.create("https://shop.example/orders"));
+        Map<String, String> headers = events.of(item);
+
+        assertThat(headers).containsEntry("ce-id", "m-1").containsEntry("ce-source", "https://shop.example/orders");
+    }
+
+    @Test
     void anItemThatHasOnlyATopicIsStillACloudEvent() {
         assertThat(CloudEventHeaders.http(SOURCE).of(item(message -> message)))
                 .containsExactly(

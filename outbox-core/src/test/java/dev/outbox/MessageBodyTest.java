@@ -80,7 +80,7 @@ class MessageBodyTest {
     void aBodyWithoutASerializerIsRefused() {
         assertThatThrownBy(() -> hello.serializedBy(null))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("message to greetings has a body, but the outbox has no serializer; give it one with"
+                .hasMessage("message to greetings has a body, but there is no serializer; set one with"
                         + " serializer(...), or encode the body yourself and call payload(...)");
         assertThat(Message.to("greetings").payload("").serializedBy(null).payload())
                 .isEmpty();
@@ -125,8 +125,8 @@ class MessageBodyTest {
 
         assertThatThrownBy(() -> stored.body(Hello.class))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("the body of the message to greetings cannot be decoded without a serializer; give the"
-                        + " outbox one with serializer(...), or read payload()");
+                .hasMessage("the body of the message to greetings cannot be decoded without a serializer; set one"
+                        + " with serializer(...), or read payload()");
     }
 
     @Test

@@ -24,10 +24,11 @@ class PollerOptionsTest {
     @Test
     void theDescriptionNamesEveryOptionThatShapesThePoller() {
         assertThat(options().describe())
-                .isEqualTo("batchSize=10, concurrency=2, executor=own, lease=PT1S, maxDeliveryTime=PT2S, maxAge=PT3S,"
-                        + " retry=" + RetryPolicy.standard() + ", breaker=" + BreakerPolicy.standard()
-                        + ", idle=PT4S..PT5S, drainTimeout=PT6S,"
-                        + " purgeEvery=PT7S, topics=[a]");
+                .isEqualTo(
+                        "batchSize=10..20, concurrency=2, executor=own, lease=PT1S, maxDeliveryTime=PT2S, maxAge=PT3S,"
+                                + " retry=" + RetryPolicy.standard() + ", breaker=" + BreakerPolicy.standard()
+                                + ", onDead=SKIP, idle=PT4S..PT5S, drainTimeout=PT6S,"
+                                + " purgeEvery=PT7S, topics=[a]");
     }
 
     @Test
@@ -35,6 +36,9 @@ class PollerOptionsTest {
         PollerBuilder builder = Poller.from(new NoItems());
 
         assertThatThrownBy(() -> builder.batchSize(0)).hasMessage("batchSize must be between 1 and 5000, was 0");
+        assertThatThrownBy(() -> builder.batchSize(20, 10))
+                .hasMessage("batchSize max must be between 20 and 5000, was 10");
+        assertThatThrownBy(() -> builder.onDead(null)).hasMessage("onDead must not be null");
         assertThatThrownBy(() -> builder.batchSize(5_001)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> builder.concurrency(0)).hasMessage("concurrency must be between 1 and 1000, was 0");
         assertThatThrownBy(() -> builder.lease(TOO_SHORT)).hasMessageStartingWith("lease must be between PT0.01S");
@@ -85,6 +89,7 @@ class PollerOptionsTest {
                 "p",
                 new NoItems(),
                 10,
+                20,
                 2,
                 null,
                 SECOND,
@@ -92,6 +97,7 @@ class PollerOptionsTest {
                 Duration.ofSeconds(3),
                 RetryPolicy.standard(),
                 BreakerPolicy.standard(),
+                OnDead.SKIP,
                 Duration.ofSeconds(4),
                 Duration.ofSeconds(5),
                 Duration.ofSeconds(6),

@@ -27,7 +27,8 @@ class ArchitectureTest {
                         "outbox-jdbc-postgres",
                         "outbox-migrations",
                         "outbox-testkit",
-                        "outbox-quickstart");
+                        "outbox-quickstart",
+                        "outbox-benchmarks");
     }
 
     @Test

@@ -1,6 +1,8 @@
 package dev.outbox.event;
 
 import dev.outbox.Message;
+import dev.outbox.Receipt;
+import dev.outbox.UnknownTopic;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Lease;
 import java.time.Duration;
@@ -10,6 +12,12 @@ import java.util.List;
 public sealed interface OutboxEvent {
     /** Stored in the caller's transaction, which may still roll back. */
     record Enqueued(List<Message> messages) implements OutboxEvent {}
+
+    /** An inbox was given a message, for the first time or again, in a transaction that may still roll back. */
+    record Received(String consumer, String source, String messageId, Receipt receipt) implements OutboxEvent {}
+
+    /** An inbox was given another message under an id that it knows: it was neither stored nor processed. */
+    record Conflict(String consumer, String source, String messageId, Receipt receipt) implements OutboxEvent {}
 
     /** Leased to a poller. */
     record Claimed(String poller, List<WorkItem> items, Duration took) implements OutboxEvent {}
@@ -22,6 +30,9 @@ public sealed interface OutboxEvent {
 
     /** Given up: a permanent failure, no attempt left, or older than the maximum age. */
     record Dead(String poller, WorkItem item, String error) implements OutboxEvent {}
+
+    /** About to be settled as Done without having been handled, as {@link UnknownTopic#IGNORE} wants. */
+    record Ignored(String poller, WorkItem item) implements OutboxEvent {}
 
     /** Given back without a verdict: shutdown, or an earlier item of its key failed. */
     record Released(String poller, WorkItem item) implements OutboxEvent {}

@@ -1,5 +1,6 @@
 package dev.outbox.spi;
 
+import dev.outbox.OnDead;
 import dev.outbox.internal.Require;
 import java.time.Duration;
 import java.util.Set;
@@ -12,30 +13,44 @@ import java.util.Set;
  * @param maxAttempts an item whose lease expired on this attempt becomes Dead instead of being leased again
  * @param topics only these; empty means all
  * @param except not these, for now: their destination is down
+ * @param onDead whether an item that becomes Dead at this claim blocks its key
  * @param owner the poller's name, for people to read
  */
 public record ClaimRequest(
-        int count, Duration lease, int maxAttempts, Set<String> topics, Set<String> except, String owner) {
+        int count,
+        Duration lease,
+        int maxAttempts,
+        Set<String> topics,
+        Set<String> except,
+        OnDead onDead,
+        String owner) {
     public ClaimRequest {
         Require.between("count", count, 1, 10_000);
         Require.between("lease", lease, Duration.ofMillis(10), Duration.ofDays(1));
         Require.between("maxAttempts", maxAttempts, 1, 1_000_000);
         topics = Set.copyOf(topics);
         except = Set.copyOf(except);
+        Require.present("onDead", onDead);
         Require.text("owner", owner, 255);
     }
 
-    /** Without exceptions. */
+    /** Without exceptions; Dead items are skipped by their key. */
     public ClaimRequest(int count, Duration lease, int maxAttempts, Set<String> topics, String owner) {
-        this(count, lease, maxAttempts, topics, Set.of(), owner);
+        this(count, lease, maxAttempts, topics, Set.of(), OnDead.SKIP, owner);
     }
 
     public ClaimRequest count(int count) {
-        return new ClaimRequest(count, lease, maxAttempts, topics, except, owner);
+        return new ClaimRequest(count, lease, maxAttempts, topics, except, onDead, owner);
+    }
+
+    public ClaimRequest onDead(OnDead onDead) {
+        return new ClaimRequest(count, lease, maxAttempts, topics, except, onDead, owner);
     }
 
     public ClaimRequest except(Set<String> except) {
-        return except.equals(this.except) ? this : new ClaimRequest(count, lease, maxAttempts, topics, except, owner);
+        return except.equals(this.except)
+                ? this
+                : new ClaimRequest(count, lease, maxAttempts, topics, except, onDead, owner);
     }
 
     /** Whether items of this topic are asked for. */

@@ -14,7 +14,7 @@ import java.util.Set;
  *   <li>An item has at most one unexpired lease. A claim takes items that are Ready and due, counts the
  *       attempt, and never waits for a rival.
  *   <li>A key is claimed only if its head, the lowest unfinished sequence, is Ready and due, and no item of
- *       it is leased. A claim takes consecutive items of a key from the head on.
+ *       it is leased, or Dead and blocking it. A claim takes consecutive items of a key from the head on.
  *   <li>Settle and renew change an item only while it is Processing under exactly that owner token. What
  *       they could not change they answer: it was fenced.
  *   <li>An item whose lease expired is found by later claims; with no attempt left it becomes Dead. From
@@ -30,8 +30,9 @@ public interface Source {
     Claim claim(ClaimRequest request);
 
     /**
-     * Ends leases, all in one step. An item of a key that becomes Ready takes along every later item of its
-     * key under the same token: those go back to Ready too, their attempts given back.
+     * Ends leases, all in one step. An item that {@linkplain Settlement#holdsBackItsKey() holds back its key}
+     * takes along every later item of it under the same token: those go back to Ready, their attempts given
+     * back.
      *
      * @return the leases that were fenced: nothing was changed for them
      */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Message;
+import dev.outbox.OnDead;
 import dev.outbox.WorkItem;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,9 +41,9 @@ class SpiValuesTest {
     @Test
     void aSettlementSaysWhatBecomesOfTheItem() {
         assertThat(Settlement.done(LEASE))
-                .isEqualTo(new Settlement(LEASE, Settlement.Kind.DONE, Duration.ZERO, null, false));
+                .isEqualTo(new Settlement(LEASE, Settlement.Kind.DONE, Duration.ZERO, null, false, OnDead.SKIP));
         assertThat(Settlement.retry(LEASE, SECOND, "e"))
-                .isEqualTo(new Settlement(LEASE, Settlement.Kind.RETRY, SECOND, "e", false));
+                .isEqualTo(new Settlement(LEASE, Settlement.Kind.RETRY, SECOND, "e", false, OnDead.SKIP));
         assertThat(Settlement.retryAfter(LEASE, SECOND, "e").kind()).isEqualTo(Settlement.Kind.RETRY);
         assertThat(Settlement.dead(LEASE, "e").kind()).isEqualTo(Settlement.Kind.DEAD);
         assertThat(Settlement.release(LEASE, false).kind()).isEqualTo(Settlement.Kind.RELEASE);
@@ -50,9 +51,18 @@ class SpiValuesTest {
     }
 
     @Test
+    void aSettlementThatIsReadyAgainOrBlocksHoldsBackItsKey() {
+        assertThat(Settlement.done(LEASE).holdsBackItsKey()).isFalse();
+        assertThat(Settlement.dead(LEASE, "e").holdsBackItsKey()).isFalse();
+        assertThat(Settlement.dead(LEASE, "e", OnDead.BLOCK).holdsBackItsKey()).isTrue();
+        assertThat(Settlement.retry(LEASE, SECOND, "e").holdsBackItsKey()).isTrue();
+        assertThat(Settlement.release(LEASE, true).holdsBackItsKey()).isTrue();
+    }
+
+    @Test
     void aSettlementIsChecked() {
         assertThatThrownBy(() -> Settlement.done(null)).hasMessage("lease must not be null");
-        assertThatThrownBy(() -> new Settlement(LEASE, null, SECOND, null, false))
+        assertThatThrownBy(() -> new Settlement(LEASE, null, SECOND, null, false, OnDead.SKIP))
                 .hasMessage("kind must not be null");
         assertThatThrownBy(() -> Settlement.retry(LEASE, Duration.ofSeconds(-1), "e"))
                 .isInstanceOf(IllegalArgumentException.class)

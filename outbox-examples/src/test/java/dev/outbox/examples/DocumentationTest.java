@@ -13,9 +13,9 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The code in docs/how-to is cut out of tests of this project, which are compiled and run. */
+/** The code in docs is cut out of tests of this project, which are compiled and run. */
 class DocumentationTest {
-    private static final Path HOW_TO = Path.of("../docs/how-to");
+    private static final Path DOCS = Path.of("../docs");
 
     @TestFactory
     Stream<DynamicTest> javaBlocksAreCodeOfTheseTests() throws IOException {
@@ -33,12 +33,36 @@ class DocumentationTest {
         assertThat(isPartOfOne(List.of("somewhere();"), "nowhere();")).isFalse();
     }
 
+    /** A block that is only indented would be looked at by nobody. */
+    @TestFactory
+    Stream<DynamicTest> codeIsFenced() throws IOException {
+        return files(DOCS, ".md").stream()
+                .map(document -> DynamicTest.dynamicTest(
+                        DOCS.relativize(document).toString(),
+                        () -> assertThat(indentedCode(read(document))).isEmpty()));
+    }
+
+    @Test
+    void indentedCodeIsFound() {
+        assertThat(indentedCode("text\n\n    call();\n\n```java\n    fenced();\n```\n    ./mvnw verify\n"))
+                .containsExactly("    call();");
+    }
+
+    private static List<String> indentedCode(String document) {
+        return Pattern.compile("```.*?```", Pattern.DOTALL)
+                .matcher(document)
+                .replaceAll("")
+                .lines()
+                .filter(line -> line.matches(" {4}.*[;{}]\\s*(//.*)?|.* {4}//.*"))
+                .toList();
+    }
+
     private static Stream<DynamicTest> blocksArePartOf(String ending, String language) throws IOException {
         List<String> sources = sources(ending);
-        return files(HOW_TO, ".md").stream()
+        return files(DOCS, ".md").stream()
                 .flatMap(document -> blocks(read(document), language).stream()
                         .map(block -> DynamicTest.dynamicTest(
-                                document.getFileName() + ": "
+                                DOCS.relativize(document) + ": "
                                         + block.strip().lines().findFirst().orElse(""),
                                 () -> assertThat(isPartOfOne(sources, block))
                                         .as("%s is part of a file in src/test:%n%s", document, block)

@@ -6,9 +6,15 @@ import dev.outbox.PayloadSerializer;
 import dev.outbox.internal.HeadersText;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.UuidV7;
+import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.StorableText;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /**
  * What is stored of a message, encoded and checked before anything is sent.
@@ -28,7 +34,17 @@ record MessageRow(UUID id, Message message, @Nullable String headers, int size) 
         }
     }
 
+    /** With an id that follows from the message's own, so that the row is found by it. */
     static MessageRow of(Message given, Rules rules) {
+        return of(given, rules, MessageRow::id);
+    }
+
+    /** With a new id, where the row is found by other columns. */
+    static MessageRow withNewId(Message given, Rules rules) {
+        return of(given, rules, message -> UuidV7.next());
+    }
+
+    private static MessageRow of(Message given, Rules rules, Function<Message, UUID> id) {
         Message message = Require.present("message", given).serializedBy(rules.serializer());
         if (!message.hasPayload()) {
             throw new IllegalArgumentException("message to " + message.topic() + " has no payload; call payload(...),"
@@ -47,7 +63,7 @@ record MessageRow(UUID id, Message message, @Nullable String headers, int size) 
                     + " bytes, the limit is " + rules.maxPayload() + "; store it elsewhere and send a reference, or"
                     + " raise maxPayload(...)");
         }
-        return new MessageRow(id(message), message, headers(message), size);
+        return new MessageRow(id.apply(message), message, headers(message), size);
     }
 
     private static @Nullable String headers(Message message) {
@@ -93,8 +109,71 @@ record MessageRow(UUID id, Message message, @Nullable String headers, int size) 
         return given == null ? id.toString() : given;
     }
 
-    @Nullable
-    Long dueInMicros() {
+    /** Sets the parameters that name the columns of one row. */
+    Query bind(Query query) throws SQLException {
+        return query.set("id", id)
+                .set("due", Timestamps.write(message.due()))
+                .set("due_in", message.dueIn())
+                .set("priority", (short) message.priority().code())
+                .set("topic", message.topic())
+                .set("key", message.key())
+                .set("message_id", message.id())
+                .set("correlation_id", message.correlationId())
+                .set("tenant_id", message.tenantId())
+                .set("content_type", message.contentType())
+                .set("headers", headers)
+                .set("payload", text())
+                .set("payload_bytes", bytes());
+    }
+
+    /** Sets the parameters that name the columns of many rows, as arrays. */
+    static Query bindAll(Query query, List<MessageRow> rows) throws SQLException {
+        return query.setArray("ids", "uuid", column(rows, MessageRow::id))
+                .setArray("dues", "timestamptz", column(rows, r -> dueText(r.message.due())))
+                .setArray("due_ins", "int8", column(rows, MessageRow::dueInMicros))
+                .setArray(
+                        "priorities",
+                        "int2",
+                        column(rows, r -> r.message.priority().code()))
+                .setArray("topics", "text", column(rows, r -> r.message.topic()))
+                .setArray("keys", "text", column(rows, r -> r.message.key()))
+                .setArray("message_ids", "text", column(rows, r -> r.message.id()))
+                .setArray("correlation_ids", "text", column(rows, r -> r.message.correlationId()))
+                .setArray("tenant_ids", "text", column(rows, r -> r.message.tenantId()))
+                .setArray("content_types", "text", column(rows, r -> r.message.contentType()))
+                .setArray("headers", "text", column(rows, MessageRow::headers))
+                .setArray("payloads", "text", column(rows, MessageRow::text))
+                .setArray(
+                        "payload_bytes",
+                        "bytea",
+                        rows.stream().map(MessageRow::bytes).toArray(byte[][]::new));
+    }
+
+    private static Object[] column(List<MessageRow> rows, Function<MessageRow, @Nullable Object> field) {
+        Object[] column = new Object[rows.size()];
+        for (int i = 0; i < column.length; i++) {
+            column[i] = field.apply(rows.get(i));
+        }
+        return column;
+    }
+
+    private static @Nullable String dueText(@Nullable Instant due) {
+        return due == null ? null : due.toString();
+    }
+
+    private @Nullable Long dueInMicros() {
         return message.dueIn() == null ? null : message.dueIn().toNanos() / 1_000;
+    }
+
+    /** To be called when it was stored. */
+    void warnIfLarge(Rules rules, Logger log) {
+        if (size > rules.warnPayload()) {
+            log.warn(
+                    "message {} to {} has a payload of {} bytes, more than warnPayload, {}",
+                    messageId(),
+                    message.topic(),
+                    size,
+                    rules.warnPayload());
+        }
     }
 }

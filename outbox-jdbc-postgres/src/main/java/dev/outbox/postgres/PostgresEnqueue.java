@@ -2,26 +2,18 @@ package dev.outbox.postgres;
 
 import dev.outbox.Enqueued;
 import dev.outbox.Message;
-import dev.outbox.OutboxException;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
-import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,12 +25,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>STRICT order: the locks are taken before the row's sequence is drawn, or a transaction that waited
  * would have drawn too early. INSERT … VALUES evaluates the identity column first; a locking WHERE, or a
- * FROM item that the insert reads, comes before it. One lock per bucket, in bucket order, because the
- * server's lock table is small and shared by everybody.
+ * FROM item that the insert reads, comes before it. The locks are {@link KeyBuckets}, in their order.
  */
 final class PostgresEnqueue {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresOutbox.class);
-    private static final int BUCKETS = 1_024;
 
     private static final String INSERT = """
             INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
@@ -103,7 +93,7 @@ final class PostgresEnqueue {
 
     Enqueued one(Connection tx, Message message) {
         MessageRow row = MessageRow.of(message, rules);
-        checkOpen(tx);
+        CallersTransaction.check("enqueue", tx);
         return one(tx, row);
     }
 
@@ -112,23 +102,9 @@ final class PostgresEnqueue {
         boolean locked = rules.strict() && message.key() != null;
         try (Query query = (locked ? insertLocked : insert).on(tx)) {
             if (locked) {
-                query.set("lock_space", table.lockSpace()).set("bucket", bucket(message.key()));
+                query.set("lock_space", table.lockSpace()).set("bucket", KeyBuckets.of(message.key()));
             }
-            boolean stored = query.set("id", row.id())
-                            .set("due", timestamp(message.due()))
-                            .set("due_in", message.dueIn())
-                            .set("priority", (short) message.priority().code())
-                            .set("topic", message.topic())
-                            .set("key", message.key())
-                            .set("message_id", message.id())
-                            .set("correlation_id", message.correlationId())
-                            .set("tenant_id", message.tenantId())
-                            .set("content_type", message.contentType())
-                            .set("headers", row.headers())
-                            .set("payload", row.text())
-                            .set("payload_bytes", row.bytes())
-                            .update()
-                    == 1;
+            boolean stored = row.bind(query).update() == 1;
             return stored ? stored(List.of(row)) : new Enqueued(List.of(), List.of(row.messageId()));
         } catch (SQLException e) {
             throw SqlFailure.of("enqueue into " + table.name() + " failed", e);
@@ -138,7 +114,7 @@ final class PostgresEnqueue {
     Enqueued all(Connection tx, List<Message> messages) {
         List<MessageRow> rows =
                 messages.stream().map(message -> MessageRow.of(message, rules)).toList();
-        checkOpen(tx);
+        CallersTransaction.check("enqueue", tx);
         if (rows.isEmpty()) {
             return new Enqueued(List.of(), List.of());
         }
@@ -148,37 +124,8 @@ final class PostgresEnqueue {
         Set<String> stored = new HashSet<>();
         try (Query query = insertMany.on(tx)) {
             query.set("lock_space", table.lockSpace())
-                    .setArray("buckets", "int4", rules.strict() ? buckets(messages) : new Integer[0])
-                    .setArray("ids", "uuid", column(rows, MessageRow::id))
-                    .setArray(
-                            "dues",
-                            "timestamptz",
-                            column(rows, r -> text(r.message().due())))
-                    .setArray("due_ins", "int8", column(rows, MessageRow::dueInMicros))
-                    .setArray(
-                            "priorities",
-                            "int2",
-                            column(rows, r -> r.message().priority().code()))
-                    .setArray("topics", "text", column(rows, r -> r.message().topic()))
-                    .setArray("keys", "text", column(rows, r -> r.message().key()))
-                    .setArray(
-                            "message_ids", "text", column(rows, r -> r.message().id()))
-                    .setArray(
-                            "correlation_ids",
-                            "text",
-                            column(rows, r -> r.message().correlationId()))
-                    .setArray(
-                            "tenant_ids", "text", column(rows, r -> r.message().tenantId()))
-                    .setArray(
-                            "content_types",
-                            "text",
-                            column(rows, r -> r.message().contentType()))
-                    .setArray("headers", "text", column(rows, MessageRow::headers))
-                    .setArray("payloads", "text", column(rows, MessageRow::text))
-                    .setArray(
-                            "payload_bytes",
-                            "bytea",
-                            rows.stream().map(MessageRow::bytes).toArray(byte[][]::new));
+                    .setArray("buckets", "int4", rules.strict() ? KeyBuckets.of(rows) : new Integer[0]);
+            MessageRow.bindAll(query, rows);
             try (ResultSet ids = query.rows()) {
                 while (ids.next()) {
                     stored.add(ids.getString(1));
@@ -201,71 +148,11 @@ final class PostgresEnqueue {
     }
 
     private Enqueued stored(List<MessageRow> rows) {
-        for (MessageRow row : rows) {
-            if (row.size() > rules.warnPayload()) {
-                LOG.warn(
-                        "message {} to {} has a payload of {} bytes, more than warnPayload, {}",
-                        row.messageId(),
-                        row.message().topic(),
-                        row.size(),
-                        rules.warnPayload());
-            }
-        }
+        rows.forEach(row -> row.warnIfLarge(rules, LOG));
         if (!rows.isEmpty()) {
             emitter.emit(() -> new OutboxEvent.Enqueued(
                     rows.stream().map(MessageRow::message).toList()));
         }
         return new Enqueued(rows.stream().map(MessageRow::messageId).toList(), List.of());
-    }
-
-    private void checkOpen(Connection tx) {
-        Require.present("tx", tx);
-        try {
-            if (tx.isClosed()) {
-                throw new OutboxException("enqueue needs an open transaction, but the connection is closed");
-            }
-            if (tx.getAutoCommit()) {
-                throw new OutboxException("enqueue needs an open transaction, but the connection is in auto-commit"
-                        + " mode; call setAutoCommit(false) first");
-            }
-            if (tx.isReadOnly()) {
-                throw new OutboxException(
-                        "enqueue needs a transaction that may write, but the connection is read-only; call"
-                                + " setReadOnly(false) before the transaction starts");
-            }
-        } catch (SQLException e) {
-            throw SqlFailure.of("enqueue into " + table.name() + " failed", e);
-        }
-    }
-
-    private static Integer[] buckets(List<Message> messages) {
-        return messages.stream()
-                .map(Message::key)
-                .filter(Objects::nonNull)
-                .map(PostgresEnqueue::bucket)
-                .distinct()
-                .toArray(Integer[]::new);
-    }
-
-    /** Part of the locking protocol between nodes: never change it in a rolling upgrade. */
-    private static int bucket(@Nullable String key) {
-        int hash = Objects.hashCode(key);
-        return (hash ^ hash >>> 16) & BUCKETS - 1;
-    }
-
-    private static Object[] column(List<MessageRow> rows, Function<MessageRow, @Nullable Object> field) {
-        Object[] column = new Object[rows.size()];
-        for (int i = 0; i < column.length; i++) {
-            column[i] = field.apply(rows.get(i));
-        }
-        return column;
-    }
-
-    private static @Nullable OffsetDateTime timestamp(@Nullable Instant instant) {
-        return instant == null ? null : instant.atOffset(ZoneOffset.UTC);
-    }
-
-    private static @Nullable String text(@Nullable Instant instant) {
-        return instant == null ? null : instant.toString();
     }
 }

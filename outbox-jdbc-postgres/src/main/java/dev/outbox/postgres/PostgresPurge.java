@@ -17,13 +17,14 @@ final class PostgresPurge {
 
     /**
      * The advisory lock lasts as long as the statement: whoever does not get it deletes nothing. Rows that
-     * somebody holds are skipped, so purge waits for nobody and nobody long for purge.
+     * somebody holds are skipped, so purge waits for nobody and nobody long for purge. A locked row stays where it
+     * is, so it is found by its place; an inbox has no other index that finds a record by one column.
      */
     static final String PURGE = """
             DELETE FROM {table}
-            WHERE {work_item_id} = ANY (ARRAY(
-                SELECT {work_item_id} FROM {table}
-                WHERE {status} = 2
+            WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM {table}
+                WHERE {mine} AND {status} = 2
                   AND {processed_on} < statement_timestamp() - :older_than * interval '1 microsecond'
                   AND (SELECT pg_try_advisory_xact_lock(:lock_space, :lock))
                 ORDER BY {processed_on}

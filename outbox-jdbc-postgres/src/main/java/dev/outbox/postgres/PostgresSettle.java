@@ -1,6 +1,7 @@
 package dev.outbox.postgres;
 
 import dev.outbox.Ack;
+import dev.outbox.OnDead;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.spi.Lease;
@@ -10,8 +11,13 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -22,66 +28,76 @@ import org.jspecify.annotations.Nullable;
  * is missing from the answer was fenced.
  *
  * <p>Each settlement carries its own token, so the ends of several claims go in one statement. They hold
- * row locks only for that statement, and no other statement waits for rows of theirs: claims and purge skip
- * locked rows, and a poller renews and settles one after the other.
+ * row locks only for that statement, and in an outbox no other statement waits for rows of theirs: claims and purge
+ * skip locked rows, and a poller renews and settles one after the other. In an inbox they may wait themselves: a
+ * caller's open transaction that repeats an item in flight holds its row, for it has counted the receipt.
  *
  * <p>Processing is asked as {@code status >= 1 AND status < 2}, so that rows are found by their id: as {@code
- * status = 1} the planner would like to read the index of all leased rows, with all its dead entries.
+ * status = 1} the planner would like to read the index of all leased rows, with all its dead entries. That a
+ * leased row has a topic goes without saying, but the index of an inbox's items holds only rows that have one.
  */
 final class PostgresSettle {
-    /** The common case, all Done, without the rest's bookkeeping. */
+    /** The common case, all Done, one statement per token. */
     static final String DONE_KEEP = """
-            UPDATE {table} t SET {status} = 2, {owner_token} = NULL, {locked_until} = NULL,
+            UPDATE {table} SET {status} = 2, {owner_token} = NULL, {locked_until} = NULL,
                 {processed_on} = statement_timestamp()
-            FROM unnest(:ids::uuid[], :tokens::uuid[]) AS s(id, token)
-            WHERE t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
-            RETURNING s.id, s.token
+            WHERE {work_item_id} = ANY (:ids) AND {topic} IS NOT NULL
+              AND {owner_token} = :token AND {status} >= 1 AND {status} < 2
+            RETURNING {work_item_id}
             """;
 
     static final String DONE_DELETE = """
-            DELETE FROM {table} t
-            USING unnest(:ids::uuid[], :tokens::uuid[]) AS s(id, token)
-            WHERE t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
-            RETURNING s.id, s.token
+            DELETE FROM {table}
+            WHERE {work_item_id} = ANY (:ids) AND {topic} IS NOT NULL
+              AND {owner_token} = :token AND {status} >= 1 AND {status} < 2
+            RETURNING {work_item_id}
             """;
 
     /**
-     * Any mix. A keyed row that becomes Ready takes the later rows of its run along ({@code rest}): left
-     * leased they would block the key until the lease expires. A row without a delay keeps its place in
+     * Any mix. A row that holds back its key, Ready again or Dead and blocking, takes the later rows of its
+     * run along ({@code rest}): left leased they would block the key until the lease expires. They are looked up
+     * key by key; OFFSET 0 keeps the planner from reading all leased rows. A row without a delay keeps its place in
      * its key, and without a key gets a due time, which puts it where no mark hides it.
      */
     static final String SETTLE = """
             WITH settled AS MATERIALIZED (
                 SELECT * FROM unnest(:ids::uuid[], :tokens::uuid[], :statuses::smallint[], :delays::bigint[],
-                    :errors::text[], :given_back::int[]) AS s(id, token, status, delay, error, given_back)
+                    :errors::text[], :given_back::int[], :blocks::boolean[])
+                    AS s(id, token, status, delay, error, given_back, blocks)
             ),
-            reopened AS MATERIALIZED (
+            held_back AS MATERIALIZED (
                 SELECT t.{message_key} AS key, t.{owner_token} AS token, min(t.{sequence}) AS sequence
                 FROM settled s JOIN {table} t
                   ON t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
-                WHERE s.status = 0 AND t.{message_key} IS NOT NULL
+                WHERE t.{work_item_id} = ANY (:ids) AND t.{topic} IS NOT NULL
+                  AND (s.status = 0 OR s.blocks) AND t.{message_key} IS NOT NULL
                 GROUP BY t.{message_key}, t.{owner_token}
             ),
             rest AS MATERIALIZED (
-                SELECT t.{work_item_id} AS id, t.{owner_token} AS token
-                FROM reopened r JOIN {table} t
-                  ON t.{message_key} = r.key AND t.{status} >= 1 AND t.{status} < 2 AND t.{sequence} > r.sequence
-                WHERE t.{owner_token} = r.token AND t.{work_item_id} <> ALL (:ids::uuid[])
+                SELECT later.id, h.token
+                FROM held_back h CROSS JOIN LATERAL (
+                    SELECT {work_item_id} AS id FROM {table}
+                    WHERE {mine} AND {message_key} = h.key AND {status} >= 1 AND {status} < 2
+                      AND {sequence} > h.sequence
+                      AND {owner_token} = h.token AND {work_item_id} <> ALL (:ids::uuid[])
+                    OFFSET 0) later
             ),
             verdicts AS MATERIALIZED (
-                SELECT id, token, status, delay, error, given_back FROM settled
+                SELECT id, token, status, delay, error, given_back, blocks FROM settled
                 UNION ALL
-                SELECT id, token, 0, NULL, NULL, 1 FROM rest
+                SELECT id, token, 0, NULL, NULL, 1, false FROM rest
             ),
             deleted AS (
                 DELETE FROM {table} t USING verdicts v
-                WHERE v.status = 2 AND :delete_done
+                WHERE v.status = 2 AND :delete_done AND t.{topic} IS NOT NULL
+                  AND t.{work_item_id} = ANY (ARRAY(SELECT id FROM verdicts))
                   AND t.{work_item_id} = v.id AND t.{owner_token} = v.token AND t.{status} >= 1 AND t.{status} < 2
                 RETURNING v.id, v.token
             ),
             updated AS (
                 UPDATE {table} t SET {status} = v.status, {owner_token} = NULL, {locked_until} = NULL,
                     {attempt_count} = t.{attempt_count} - v.given_back,
+                    {blocks_key} = v.blocks AND t.{message_key} IS NOT NULL,
                     {last_error} = COALESCE(v.error, t.{last_error}),
                     {due_on} = CASE
                         WHEN v.status <> 0 THEN t.{due_on}
@@ -90,7 +106,8 @@ final class PostgresSettle {
                         ELSE t.{due_on} END,
                     {processed_on} = CASE WHEN v.status <> 0 THEN statement_timestamp() END
                 FROM verdicts v
-                WHERE NOT (v.status = 2 AND :delete_done)
+                WHERE NOT (v.status = 2 AND :delete_done) AND t.{topic} IS NOT NULL
+                  AND t.{work_item_id} = ANY (ARRAY(SELECT id FROM verdicts))
                   AND t.{work_item_id} = v.id AND t.{owner_token} = v.token AND t.{status} >= 1 AND t.{status} < 2
                 RETURNING v.id, v.token
             )
@@ -101,64 +118,138 @@ final class PostgresSettle {
     static final String RENEW = """
             UPDATE {table} t SET {locked_until} = statement_timestamp() + :lease * interval '1 microsecond'
             FROM unnest(:ids::uuid[], :tokens::uuid[]) AS s(id, token)
-            WHERE t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
+            WHERE t.{work_item_id} = ANY (:ids) AND t.{topic} IS NOT NULL
+              AND t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
             RETURNING s.id, s.token
             """;
 
+    /** The ends of so many claims go in one round trip without the bookkeeping of a mix. */
+    private static final int MOST_TOKENS = 4;
+
     private final boolean deleteDone;
-    private final Sql done;
-    private final Sql settle;
-    private final Sql renew;
+    private final Sql settleInCallersTransaction;
+    private final PinnedPlan settle;
+    private final PinnedPlan renew;
+
+    /** By the number of tokens, less one. */
+    private final List<PinnedPlan> done = new ArrayList<>();
 
     PostgresSettle(PostgresTable table, Ack ack) {
         this.deleteDone = ack == Ack.DELETE;
-        this.done = table.layout().resolve(deleteDone ? DONE_DELETE : DONE_KEEP);
-        this.settle = table.layout().resolve(SETTLE);
-        this.renew = table.layout().resolve(RENEW);
+        this.settleInCallersTransaction = table.layout().resolve(SETTLE);
+        this.settle = PinnedPlan.of(table.layout(), SETTLE);
+        this.renew = PinnedPlan.of(table.layout(), RENEW);
+        List<String> statements = new ArrayList<>();
+        for (int token = 0; token < MOST_TOKENS; token++) {
+            String number = "_" + token;
+            statements.add((deleteDone ? DONE_DELETE : DONE_KEEP)
+                    .replace(":ids", ":ids" + number)
+                    .replace(":token", ":token" + number));
+            done.add(PinnedPlan.of(table.layout(), statements));
+        }
     }
 
-    /** @return what was fenced */
+    /** On a connection in auto-commit mode. Answers what was fenced. */
     Set<Lease> settle(Connection connection, List<Settlement> settlements) throws SQLException {
-        List<Lease> leases = settlements.stream().map(Settlement::lease).toList();
         if (settlements.stream().allMatch(s -> s.kind() == Kind.DONE)) {
-            return without(connection, done, leases, null);
+            Map<String, List<String>> byToken = new LinkedHashMap<>();
+            settlements.forEach(s -> byToken.computeIfAbsent(s.lease().ownerToken(), token -> new ArrayList<>())
+                    .add(s.lease().itemId()));
+            if (byToken.size() <= MOST_TOKENS) {
+                return done(connection, byToken);
+            }
         }
-        try (Query query = FreshPlan.of(settle, connection)) {
-            query.set("delete_done", deleteDone)
-                    .setArray("statuses", "int2", column(settlements, s -> status(s.kind())))
-                    .setArray("delays", "int8", column(settlements, PostgresSettle::delay))
-                    .setArray("errors", "text", column(settlements, PostgresSettle::error))
-                    .setArray("given_back", "int4", column(settlements, s -> s.attemptGivenBack() ? 1 : 0));
-            return run(query, leases);
+        List<Lease> leases = leases(settlements);
+        return settle.run(
+                connection, query -> set(query, settlements, leases), results -> unchanged(leases, results.next()));
+    }
+
+    /** In the caller's transaction, whose settings are the caller's. Answers what was fenced. */
+    Set<Lease> settleIn(Connection tx, List<Settlement> settlements) throws SQLException {
+        List<Lease> leases = leases(settlements);
+        try (Query query = FreshPlan.of(settleInCallersTransaction, tx)) {
+            set(query, settlements, leases);
+            return unchanged(leases, query.rows());
         }
     }
 
-    /** @return what is lost */
+    /** Answers what is lost. */
     Set<Lease> renew(Connection connection, List<Lease> leases, Duration length) throws SQLException {
-        return without(connection, renew, leases, length);
+        return renew.run(
+                connection,
+                query -> set(query.set("lease", length), leases),
+                results -> unchanged(leases, results.next()));
     }
 
-    private static Set<Lease> without(Connection connection, Sql sql, List<Lease> leases, @Nullable Duration length)
-            throws SQLException {
-        try (Query query = FreshPlan.of(sql, connection)) {
-            if (length != null) {
-                query.set("lease", length);
-            }
-            return run(query, leases);
+    private Set<Lease> done(Connection connection, Map<String, List<String>> byToken) throws SQLException {
+        List<Map.Entry<String, List<String>>> claims = List.copyOf(byToken.entrySet());
+        return done.get(claims.size() - 1)
+                .run(
+                        connection,
+                        query -> {
+                            for (int i = 0; i < claims.size(); i++) {
+                                query.set(
+                                                "token_" + i,
+                                                UUID.fromString(claims.get(i).getKey()))
+                                        .setArray(
+                                                "ids_" + i,
+                                                "uuid",
+                                                column(claims.get(i).getValue(), UUID::fromString));
+                            }
+                        },
+                        results -> {
+                            Set<Lease> fenced = new HashSet<>();
+                            for (Map.Entry<String, List<String>> claim : claims) {
+                                try (ResultSet rows = results.next()) {
+                                    missing(claim.getValue(), rows)
+                                            .forEach(id -> fenced.add(new Lease(id, claim.getKey())));
+                                }
+                            }
+                            return fenced;
+                        });
+    }
+
+    private static Collection<String> missing(List<String> ids, ResultSet rows) throws SQLException {
+        List<String> found = new ArrayList<>();
+        while (rows.next()) {
+            found.add(rows.getString(1));
         }
+        if (found.size() == ids.size()) {
+            return List.of();
+        }
+        Set<String> missing = new LinkedHashSet<>(ids);
+        found.forEach(missing::remove);
+        return missing;
     }
 
-    /** Runs it for these leases and answers those it did not change. */
-    private static Set<Lease> run(Query query, List<Lease> leases) throws SQLException {
-        query.setArray("ids", "uuid", column(leases, lease -> UUID.fromString(lease.itemId())));
-        query.setArray("tokens", "uuid", column(leases, lease -> UUID.fromString(lease.ownerToken())));
+    private void set(Query query, List<Settlement> settlements, List<Lease> leases) throws SQLException {
+        query.set("delete_done", deleteDone)
+                .setArray("statuses", "int2", column(settlements, s -> status(s.kind())))
+                .setArray("delays", "int8", column(settlements, PostgresSettle::delay))
+                .setArray("errors", "text", column(settlements, PostgresSettle::error))
+                .setArray("given_back", "int4", column(settlements, s -> s.attemptGivenBack() ? 1 : 0))
+                .setArray(
+                        "blocks",
+                        "bool",
+                        column(settlements, s -> s.kind() == Kind.DEAD && s.onDead() == OnDead.BLOCK));
+        set(query, leases);
+    }
+
+    private static void set(Query query, List<Lease> leases) throws SQLException {
+        query.setArray("ids", "uuid", column(leases, lease -> UUID.fromString(lease.itemId())))
+                .setArray("tokens", "uuid", column(leases, lease -> UUID.fromString(lease.ownerToken())));
+    }
+
+    private static Set<Lease> unchanged(List<Lease> leases, ResultSet rows) throws SQLException {
         Set<Lease> unchanged = new HashSet<>(leases);
-        try (ResultSet rows = query.rows()) {
-            while (rows.next()) {
-                unchanged.remove(new Lease(rows.getString(1), rows.getString(2)));
-            }
+        while (rows.next()) {
+            unchanged.remove(new Lease(rows.getString(1), rows.getString(2)));
         }
         return unchanged;
+    }
+
+    private static List<Lease> leases(List<Settlement> settlements) {
+        return settlements.stream().map(Settlement::lease).toList();
     }
 
     private static int status(Kind kind) {

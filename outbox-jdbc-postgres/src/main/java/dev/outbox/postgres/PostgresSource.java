@@ -1,14 +1,13 @@
 package dev.outbox.postgres;
 
 import dev.outbox.Ack;
+import dev.outbox.OnDead;
 import dev.outbox.OutboxException;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Connections;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
@@ -26,13 +25,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A PostgreSQL outbox table as a source. Each call is one statement on a borrowed connection in auto-commit
+ * A PostgreSQL outbox or inbox table as a source. Each call is one statement on a borrowed connection in auto-commit
  * mode; the claim query is in {@link PostgresClaim}, settle and renew are in {@link PostgresSettle}.
  */
 final class PostgresSource implements TransactionalSource {
     private static final String SERIALIZATION_FAILURE = "40001";
 
     private static final int EXPIRED_BATCH = 1_000;
+
+    private static final Duration LONGEST_BETWEEN_SEARCHES = Duration.ofMinutes(1);
 
     /**
      * Leases that ran out: Ready again, or Dead with no attempt left. Every row passes through status 1, so
@@ -47,12 +48,13 @@ final class PostgresSource implements TransactionalSource {
     static final String EXPIRE = """
             UPDATE {table} t SET
                 {status} = CASE WHEN {attempt_count} >= :max_attempts THEN 3 ELSE 0 END,
+                {blocks_key} = :blocking AND {attempt_count} >= :max_attempts AND {message_key} IS NOT NULL,
                 {owner_token} = NULL, {locked_until} = NULL,
                 {due_on} = CASE
                     WHEN {message_key} IS NOT NULL AND {sequence} > (
                         SELECT h.{sequence} FROM {table} h
-                        WHERE h.{message_key} = t.{message_key} AND h.{status} >= 1 AND h.{status} < 2
-                        ORDER BY h.{status}, h.{sequence} LIMIT 1)
+                        WHERE {mine} AND h.{message_key} = t.{message_key} AND h.{status} >= 1 AND h.{status} < 2
+                        ORDER BY h.{status} DESC, h.{sequence} LIMIT 1)
                     THEN {due_on}
                     ELSE statement_timestamp() + CASE WHEN {attempt_count} = 1 THEN interval '0'
                         ELSE random() * LEAST(300, power(2, {attempt_count} - 2)) * interval '1 second' END
@@ -61,40 +63,39 @@ final class PostgresSource implements TransactionalSource {
                 {last_error} = 'lease expired on attempt ' || {attempt_count} || ' at ' || COALESCE({processed_by}, 'an unknown poller')
             WHERE {work_item_id} = ANY (ARRAY(
                 SELECT {work_item_id} FROM {table}
-                WHERE {status} = 1 AND ({locked_until} <= statement_timestamp()) IS NOT FALSE
+                WHERE {mine} AND {status} = 1 AND ({locked_until} <= statement_timestamp()) IS NOT FALSE
                   AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
                 ORDER BY {sequence} LIMIT :batch
                 FOR NO KEY UPDATE SKIP LOCKED))
-              AND {status} >= 1 AND {status} < 2 AND ({locked_until} <= statement_timestamp()) IS NOT FALSE
+              AND {topic} IS NOT NULL AND {status} >= 1 AND {status} < 2 AND ({locked_until} <= statement_timestamp()) IS NOT FALSE
             RETURNING {status} AS status, %s
             """.formatted(WorkItemRow.COLUMNS);
 
     /**
      * The next time that lies ahead. Rows already due do not count: either a claim takes them, or they are
      * held back by their key, and then nothing here will change that. Of a key only the head counts, and only
-     * while nothing of it is leased. The nearest hundred of each kind are looked at; if none of these counts,
+     * while nothing of it is leased and nothing blocks it. The nearest hundred of each kind are looked at; if none of these counts,
      * the idle poll has to do.
      */
     static final String NEXT_DUE = """
             SELECT (EXTRACT(EPOCH FROM min(ahead.due_on) - statement_timestamp()) * 1000000)::bigint
             FROM (
-                SELECT * FROM (
+                SELECT unkeyed.due_on, unkeyed.topic FROM generate_series(0, 2) band CROSS JOIN LATERAL (
                     SELECT {due_on} AS due_on, {topic} AS topic FROM {table}
-                    WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
-                      AND {due_on} > statement_timestamp()
+                    WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+                      AND {priority} = band AND {due_on} > statement_timestamp()
                     ORDER BY {due_on} LIMIT 100) unkeyed
                 UNION ALL
                 SELECT keyed.due_on, keyed.topic FROM (
-                    SELECT {due_on} AS due_on, {topic} AS topic, {message_key} AS key, {sequence} AS sequence
+                    SELECT {due_on} AS due_on, {topic} AS topic, {message_key} AS key, {work_item_id} AS id
                     FROM {table}
-                    WHERE {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NOT NULL
+                    WHERE {mine} AND {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NOT NULL
                       AND {due_on} > statement_timestamp()
                     ORDER BY {due_on} LIMIT 100) keyed
-                WHERE keyed.sequence = (
-                    SELECT {sequence} FROM {table} WHERE {status} = 0 AND {message_key} = keyed.key
-                    ORDER BY {sequence} LIMIT 1)
-                  AND (SELECT true FROM {table}
-                       WHERE {message_key} = keyed.key AND {status} >= 1 AND {status} < 2 LIMIT 1) IS NULL
+                WHERE keyed.id = (
+                    SELECT {work_item_id} FROM {table}
+                    WHERE {mine} AND ({status} < 2 OR {status} = 3 AND {blocks_key}) AND {message_key} = keyed.key
+                    ORDER BY {status} DESC, {sequence} LIMIT 1)
             ) AS ahead
             WHERE :topics::text[] IS NULL OR ahead.topic = ANY (:topics)
             """;
@@ -105,8 +106,8 @@ final class PostgresSource implements TransactionalSource {
     private final PostgresClaim claim;
     private final PostgresSettle settle;
     private final PostgresPurge purge;
-    private final Sql expire;
-    private final Sql nextDue;
+    private final PinnedPlan expire;
+    private final PinnedPlan nextDue;
 
     private boolean expiredBefore;
     private long expiredAt;
@@ -125,8 +126,8 @@ final class PostgresSource implements TransactionalSource {
         this.claim = new PostgresClaim(table, serializer, ticker);
         this.settle = new PostgresSettle(table, ack);
         this.purge = new PostgresPurge(table, connections, retention);
-        this.expire = table.layout().resolve(EXPIRE);
-        this.nextDue = table.layout().resolve(NEXT_DUE);
+        this.expire = PinnedPlan.of(table.layout(), EXPIRE);
+        this.nextDue = PinnedPlan.of(table.layout(), NEXT_DUE);
     }
 
     @Override
@@ -137,12 +138,19 @@ final class PostgresSource implements TransactionalSource {
                 expire(connection, request, dead);
             }
             PostgresClaim.Answer answer = claim.run(connection, request);
+            List<WorkItem> items = new ArrayList<>(answer.items());
             for (PostgresClaim.Unreadable row : answer.unreadable()) {
                 Lease lease = new Lease(row.item().id(), answer.ownerToken());
-                settle.settle(connection, List.of(Settlement.dead(lease, "row cannot be read: " + row.error())));
+                Settlement verdict = Settlement.dead(lease, "row cannot be read: " + row.error(), request.onDead());
+                settle.settle(connection, List.of(verdict));
                 dead.add(row.item());
+                if (verdict.holdsBackItsKey() && row.key() != null) { // and has given the rest of its run back
+                    items.removeIf(item -> row.key().equals(item.key())
+                            && item.sequence() > row.item().sequence());
+                }
             }
-            return new Claim(answer.ownerToken(), answer.at(), answer.items(), dead, answer.more());
+            boolean more = answer.more() || !expiredBefore;
+            return new Claim(answer.ownerToken(), answer.at(), items, dead, more);
         });
     }
 
@@ -156,7 +164,7 @@ final class PostgresSource implements TransactionalSource {
     @Override
     public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
         try {
-            return settlements.isEmpty() ? Set.of() : settle.settle(tx, settlements);
+            return settlements.isEmpty() ? Set.of() : settle.settleIn(tx, settlements);
         } catch (SQLException e) {
             throw SqlFailure.of("settle in " + table.name() + " failed", e);
         }
@@ -169,14 +177,15 @@ final class PostgresSource implements TransactionalSource {
 
     @Override
     public Optional<Duration> nextDue(Set<String> topics) {
-        return run("look for due items in", connection -> {
-            try (Query query = FreshPlan.of(nextDue, connection).setArray("topics", "text", topics(topics));
-                    ResultSet row = query.rows()) {
-                row.next();
-                long micros = row.getLong(1);
-                return row.wasNull() ? Optional.empty() : Optional.of(Duration.ofNanos(micros * 1_000));
-            }
-        });
+        return run(
+                "look for due items in",
+                connection ->
+                        nextDue.run(connection, query -> query.setArray("topics", "text", topics(topics)), results -> {
+                            ResultSet row = results.next();
+                            row.next();
+                            long micros = row.getLong(1);
+                            return row.wasNull() ? Optional.empty() : Optional.of(Duration.ofNanos(micros * 1_000));
+                        }));
     }
 
     @Override
@@ -193,26 +202,29 @@ final class PostgresSource implements TransactionalSource {
         }
     }
 
-    /** A search that turns out slow is made rarer, so that it takes a twentieth of the time at most. */
+    /** A search that turns out slow is made rarer, so that it takes a twentieth of the time, up to a minute. */
     private boolean expireIsDue(Duration lease) {
-        return !expiredBefore || ticker.getAsLong() - expiredAt >= Math.max(lease.toNanos() / 4, 20 * expireCost);
+        long rarer = Math.min(20 * expireCost, LONGEST_BETWEEN_SEARCHES.toNanos());
+        return !expiredBefore || ticker.getAsLong() - expiredAt >= Math.max(lease.toNanos() / 4, rarer);
     }
 
     private void expire(Connection connection, ClaimRequest request, List<WorkItem> dead) throws SQLException {
         long start = ticker.getAsLong();
-        int found = 0;
-        try (Query query = FreshPlan.of(expire, connection)
-                        .set("max_attempts", request.maxAttempts())
+        int found = expire.run(
+                connection,
+                query -> query.set("max_attempts", request.maxAttempts())
+                        .set("blocking", request.onDead() == OnDead.BLOCK)
                         .set("batch", EXPIRED_BATCH)
-                        .setArray("topics", "text", topics(request.topics()));
-                ResultSet rows = query.rows()) {
-            while (rows.next()) {
-                found++;
-                if (rows.getInt("status") == 3) {
-                    dead.add(WorkItemRow.named(rows));
-                }
-            }
-        }
+                        .setArray("topics", "text", topics(request.topics())),
+                results -> {
+                    int rows = 0;
+                    for (ResultSet row = results.next(); row.next(); rows++) {
+                        if (row.getInt("status") == 3) {
+                            dead.add(WorkItemRow.named(row));
+                        }
+                    }
+                    return rows;
+                });
         expiredBefore = found < EXPIRED_BATCH;
         expiredAt = ticker.getAsLong();
         expireCost = expiredAt - start;

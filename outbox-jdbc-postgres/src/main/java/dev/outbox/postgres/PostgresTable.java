@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * An outbox table as it was found in the catalog.
+ * An outbox or inbox table as it was found in the catalog.
  *
  * @param name with its schema
  * @param lockSpace the first half of this table's advisory lock keys, the same on every node
@@ -33,6 +33,7 @@ record PostgresTable(TableName name, Layout layout, int lockSpace) {
             "attempt_count",
             "status",
             "priority",
+            "blocks_key",
             "topic",
             "message_key",
             "message_id",
@@ -53,7 +54,49 @@ record PostgresTable(TableName name, Layout layout, int lockSpace) {
             WHERE c.oid = to_regclass(?)
             """;
 
+    /** What tells an inbox table from an outbox. */
+    private static final List<String> INBOX_COLUMNS =
+            List.of("consumer", "source", "hash", "receipt_count", "first_seen_on", "last_seen_on");
+
+    /** An outbox table: every row is ours. */
     static PostgresTable detect(Connection connection, TableName name) throws SQLException {
+        Found found = find(connection, name);
+        found.need("an outbox", COLUMNS);
+        if (found.columns.keySet().containsAll(INBOX_COLUMNS)) {
+            throw new OutboxException("table \"" + found.name + "\" is an inbox table; open it with PostgresInbox, or"
+                    + " set table(...)");
+        }
+        found.columns.put("mine", "true");
+        found.columns.put("source", "NULL::text");
+        return found.table(Map.of());
+    }
+
+    /** An inbox table: the rows of this consumer are ours. */
+    static PostgresTable detectInbox(Connection connection, TableName name, String consumer) throws SQLException {
+        Found found = find(connection, name);
+        found.need("an inbox", COLUMNS);
+        found.need("an inbox", INBOX_COLUMNS);
+        found.columns.put("mine", found.columns.get("consumer") + " = :consumer");
+        return found.table(Map.of("consumer", consumer));
+    }
+
+    /** @param columns logical name to what stands for it */
+    private record Found(TableName name, int oid, Map<String, String> columns) {
+        void need(String what, List<String> needed) {
+            List<String> missing = new ArrayList<>(needed);
+            missing.removeAll(columns.keySet());
+            if (!missing.isEmpty()) {
+                throw new OutboxException("table \"" + name + "\" is not " + what + " table: it has no column "
+                        + String.join(", ", missing) + "; apply outbox-migrations (postgres) or set table(...)");
+            }
+        }
+
+        PostgresTable table(Map<String, Object> constants) {
+            return new PostgresTable(name, new Layout(quote(name), columns, constants), oid ^ LOCK_SPACE);
+        }
+    }
+
+    private static Found find(Connection connection, TableName name) throws SQLException {
         Map<String, String> columns = new HashMap<>();
         TableName found = name;
         int oid = 0;
@@ -71,13 +114,7 @@ record PostgresTable(TableName name, Layout layout, int lockSpace) {
             throw new OutboxException(
                     "table \"" + name + "\" not found; apply outbox-migrations (postgres) or set table(...)");
         }
-        List<String> missing = new ArrayList<>(COLUMNS);
-        missing.removeAll(columns.keySet());
-        if (!missing.isEmpty()) {
-            throw new OutboxException("table \"" + found + "\" is not an outbox table: it has no column "
-                    + String.join(", ", missing) + "; apply outbox-migrations (postgres) or set table(...)");
-        }
-        return new PostgresTable(found, new Layout(quote(found), columns), oid ^ LOCK_SPACE);
+        return new Found(found, oid, columns);
     }
 
     /** Where NOTIFY about this table goes, the same on every node; the number is the table's oid. */

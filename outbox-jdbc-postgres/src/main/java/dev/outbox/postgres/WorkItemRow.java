@@ -18,7 +18,8 @@ final class WorkItemRow {
     static final String COLUMNS = """
             {work_item_id} AS id, {sequence} AS sequence, {attempt_count} AS attempt_count,
                     {created_on} AS created_on, {due_on} AS due_on, {priority} AS priority, {topic} AS topic,
-                    {message_key} AS message_key, {message_id} AS message_id, {correlation_id} AS correlation_id,
+                    {message_key} AS message_key, {message_id} AS message_id, {source} AS source,
+                    {correlation_id} AS correlation_id,
                     {tenant_id} AS tenant_id, {content_type} AS content_type, {headers} AS headers,
                     {payload} AS payload, {payload_bytes} AS payload_bytes""";
 
@@ -55,6 +56,7 @@ final class WorkItemRow {
                 row.getLong("sequence"),
                 row.getInt("attempt_count"),
                 Timestamps.read(row, "created_on"),
+                row.getString("source"),
                 message);
     }
 

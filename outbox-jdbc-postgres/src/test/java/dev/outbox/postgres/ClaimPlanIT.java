@@ -1,45 +1,40 @@
 package dev.outbox.postgres;
 
+import static dev.outbox.postgres.Plans.Planned.FRESH;
+import static dev.outbox.postgres.Plans.Planned.PINNED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
-import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Lease;
-import dev.outbox.spi.Settlement;
-import dev.outbox.spi.Source;
-import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DynamicTest;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** What a statement costs depends on its batch, not on the table, whatever the planner believes of the table. */
 class ClaimPlanIT {
     private static final OutboxDatabase DATABASE = new OutboxDatabase();
 
-    private static final Map<String, String> STATEMENTS = new LinkedHashMap<>();
-
-    static {
-        STATEMENTS.put("claim", PostgresClaim.CLAIM);
-        STATEMENTS.put("settle as Done", PostgresSettle.DONE_KEEP);
-        STATEMENTS.put("settle as Done and delete", PostgresSettle.DONE_DELETE);
-        STATEMENTS.put("settle a mix", PostgresSettle.SETTLE);
-        STATEMENTS.put("renew", PostgresSettle.RENEW);
-        STATEMENTS.put("expire", PostgresSource.EXPIRE);
-        STATEMENTS.put("nextDue", PostgresSource.NEXT_DUE);
-        STATEMENTS.put("purge", PostgresPurge.PURGE);
+    private record Statement(String name, String text, Plans.Planned how) {
+        int batch() {
+            return name.equals("expire") || name.equals("purge") ? 1_000 : PlanScenario.BATCH;
+        }
     }
+
+    private static final List<Statement> STATEMENTS = List.of(
+            new Statement("claim ready rows", PostgresClaim.READY, PINNED),
+            new Statement("claim ready rows of topics", PostgresClaim.READY_OF_TOPICS, PINNED),
+            new Statement("claim waiting rows", PostgresClaim.WAITING, PINNED),
+            new Statement("claim keys", PostgresClaim.KEYS, PINNED),
+            new Statement("settle as Done", PostgresSettle.DONE_KEEP, PINNED),
+            new Statement("settle as Done and delete", PostgresSettle.DONE_DELETE, PINNED),
+            new Statement("settle a mix", PostgresSettle.SETTLE, PINNED),
+            new Statement("settle in the caller's transaction", PostgresSettle.SETTLE, FRESH),
+            new Statement("renew", PostgresSettle.RENEW, PINNED),
+            new Statement("expire", PostgresSource.EXPIRE, PINNED),
+            new Statement("nextDue", PostgresSource.NEXT_DUE, PINNED),
+            new Statement("purge", PostgresPurge.PURGE, FRESH));
 
     /** Four keys probed per row, three index descents each; seven indexes get an entry of the new version. */
     private static final long BUFFERS_PER_ROW = 80;
@@ -59,78 +54,55 @@ class ClaimPlanIT {
 
     @TestFactory
     Stream<DynamicTest> noStatementReadsABacklogAmongManyDoneRows() throws SQLException {
-        PlanScenario scenario = PlanScenario.backlog(DATABASE);
+        PlanScenario scenario = PlanScenario.backlog(DATABASE, false);
         return Stream.concat(plans(scenario, "NULL", true), plans(scenario, "'{orders,payments}'", true));
     }
 
     @TestFactory
     Stream<DynamicTest> noStatementReadsABurstInATableAnalyzedWhileEmpty() throws SQLException {
-        return plans(PlanScenario.burst(DATABASE), "NULL", true);
+        return plans(PlanScenario.burst(DATABASE, false), "NULL", true);
     }
 
     @TestFactory
     Stream<DynamicTest> noStatementReadsATableWhoseRowsWereAllLeasedSinceItWasAnalyzed() throws SQLException {
-        PlanScenario scenario = PlanScenario.leasedOnce(DATABASE);
-        // Whoever reads a dead index entry first marks it, and it costs the next reader nothing.
-        scenario.plans("NULL").explain("claim", PostgresClaim.CLAIM, false);
-        return plans(scenario, "NULL", true);
+        return plans(PlanScenario.leasedOnce(DATABASE, false), "NULL", true);
     }
 
-    @Test
-    void noPlanIsKeptFromWhenTheTableWasEmpty() throws SQLException {
-        String table = DATABASE.newTable();
-        DATABASE.execute("ANALYZE " + table);
-        try (HikariDataSource pool = DATABASE.server().pool(1)) {
-            Source source = PostgresOutbox.builder(pool)
-                    .table(table)
-                    .ticker(() -> 0L)
-                    .build()
-                    .source();
-            Lease lease =
-                    new Lease(UUID.randomUUID().toString(), UUID.randomUUID().toString());
-            for (int poll = 0; poll < 12; poll++) {
-                source.claim(new ClaimRequest(PlanScenario.BATCH, Duration.ofSeconds(30), 5, Set.of(), "me"));
-                source.settle(List.of(Settlement.done(lease)));
-                source.settle(List.of(Settlement.release(lease, false)));
-                source.renew(List.of(lease), Duration.ofSeconds(30));
-                source.nextDue(Set.of());
-                source.purge();
-            }
-
-            assertThat(preparedStatements(pool, table)).isZero();
-        }
+    @TestFactory
+    Stream<DynamicTest> noStatementReadsAnInboxThatConsumersShare() throws SQLException {
+        return Stream.concat(
+                plans(PlanScenario.backlog(DATABASE, true), "NULL", true),
+                plans(PlanScenario.burst(DATABASE, true), "NULL", true));
     }
 
-    private static long preparedStatements(HikariDataSource pool, String table) throws SQLException {
-        try (Connection connection = pool.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet count = statement.executeQuery(
-                        "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%" + table + "%'")) {
-            count.next();
-            return count.getLong(1);
-        }
+    @TestFactory
+    Stream<DynamicTest> noPlanKeptFromWhenTheTableWasEmptyReadsABurst() {
+        return STATEMENTS.stream()
+                .filter(statement -> statement.how() == PINNED)
+                .map(statement -> dynamicTest(statement.name(), () -> {
+                    PlanScenario scenario = PlanScenario.empty(DATABASE);
+                    Plan plan =
+                            scenario.plans("NULL").explain(statement.name(), statement.text(), PINNED, scenario::burst);
+                    staysInItsBatch(plan, statement);
+                }));
     }
 
     private static Stream<DynamicTest> plans(PlanScenario scenario, String topics, boolean large) throws SQLException {
         Plans plans = scenario.plans(topics);
-        return Stream.of(false, true)
-                .flatMap(generic -> STATEMENTS.keySet().stream()
-                        .map(name -> dynamicTest(
-                                name
-                                        + (generic ? ", one plan for all values" : ", planned for the values")
-                                        + (topics.equals("NULL") ? "" : ", for topics " + topics),
-                                () -> {
-                                    Plan plan = plans.explain(name, STATEMENTS.get(name), generic);
-                                    if (large) {
-                                        staysInItsBatch(plan, name);
-                                    }
-                                })));
+        return STATEMENTS.stream()
+                .map(statement ->
+                        dynamicTest(statement.name() + (topics.equals("NULL") ? "" : ", for topics " + topics), () -> {
+                            Plan plan = plans.explain(statement.name(), statement.text(), statement.how());
+                            if (large) {
+                                staysInItsBatch(plan, statement);
+                            }
+                        }));
     }
 
-    private static void staysInItsBatch(Plan plan, String name) {
-        int batch = name.equals("expire") || name.equals("purge") ? 1_000 : PlanScenario.BATCH;
+    private static void staysInItsBatch(Plan plan, Statement statement) {
+        int batch = statement.batch();
         assertThat(plan.seqScans()).as(plan::toString).isEmpty();
-        if (!name.equals("expire")) {
+        if (!statement.name().equals("expire")) {
             // It has a dead entry for every row that was ever leased: only a timer may read it.
             assertThat(plan.nodes())
                     .as(plan::toString)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
+import dev.outbox.OnDead;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
@@ -13,6 +14,9 @@ import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.postgres.WorkerMain.Mode;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Source;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Queue;
@@ -132,6 +136,39 @@ class MessageLifecycleIT {
                 .containsExactly("" + end.code());
         assertThat(database.query("SELECT last_error FROM " + table + " WHERE status = 3"))
                 .allMatch(error -> error.startsWith("row cannot be read: ") && !error.contains("secret"));
+    }
+
+    @Test
+    void aClaimThatFoundOnlyUnreadableRowsSaysThatThereMayBeMore() {
+        database.commit(outbox, message("odd"), message("good"));
+        database.execute("UPDATE " + table + " SET headers = 'garbage' WHERE message_id = 'odd'");
+        Source source = outbox.source();
+        ClaimRequest one = new ClaimRequest(1, Duration.ofMinutes(1), 10, Set.of(), "one by one");
+
+        Claim first = source.claim(one);
+        assertThat(first.items()).isEmpty();
+        assertThat(first.dead()).hasSize(1);
+        assertThat(first.more()).isTrue();
+        assertThat(source.claim(one).items()).extracting(WorkItem::messageId).containsExactly("good");
+    }
+
+    @Test
+    void anUnreadableRowBlocksItsKeyIfTheClaimSaysSo() {
+        database.commit(
+                outbox,
+                message("odd").key("k"),
+                message("behind").key("k"),
+                message("other").key("o"));
+        database.execute("UPDATE " + table + " SET headers = 'garbage' WHERE message_id = 'odd'");
+        Source source = outbox.source();
+        ClaimRequest blocking = new ClaimRequest(10, Duration.ofMinutes(1), 10, Set.of(), "me").onDead(OnDead.BLOCK);
+
+        assertThat(source.claim(blocking).items())
+                .extracting(WorkItem::messageId)
+                .containsExactly("other");
+        assertThat(source.claim(blocking).items()).isEmpty();
+        assertThat(database.count(table, "message_id = 'behind' AND status = 0 AND attempt_count = 0"))
+                .isOne();
     }
 
     /** A later version, or a stranger, may write what this one does not know: it is left alone. */

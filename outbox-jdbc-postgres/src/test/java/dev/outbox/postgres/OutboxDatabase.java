@@ -7,6 +7,7 @@ import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.testkit.EmbeddedDatabase;
+import dev.outbox.testkit.ItemState;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -15,6 +16,8 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -45,6 +48,13 @@ final class OutboxDatabase implements AutoCloseable {
     String newTable() {
         String table = "outbox_" + tables.incrementAndGet();
         OutboxMigrations.install(pool, table);
+        return table;
+    }
+
+    /** Creates an inbox table of a fresh name. */
+    String newInboxTable() {
+        String table = "inbox_" + tables.incrementAndGet();
+        OutboxMigrations.installInbox(pool, table);
         return table;
     }
 
@@ -118,5 +128,20 @@ final class OutboxDatabase implements AutoCloseable {
     @Override
     public void close() {
         database.close();
+    }
+
+    /** One work item of this table. */
+    Optional<ItemState> find(String table, String itemId) throws SQLException {
+        try (Connection connection = pool().getConnection();
+                PreparedStatement find = connection.prepareStatement(
+                        "SELECT status, attempt_count, last_error FROM " + table + " WHERE work_item_id = ?")) {
+            find.setObject(1, UUID.fromString(itemId));
+            try (ResultSet row = find.executeQuery()) {
+                return row.next()
+                        ? Optional.of(
+                                new ItemState(itemId, Status.ofCode(row.getInt(1)), row.getInt(2), row.getString(3)))
+                        : Optional.empty();
+            }
+        }
     }
 }

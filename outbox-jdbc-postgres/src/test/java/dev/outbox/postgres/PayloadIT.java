@@ -97,7 +97,7 @@ class PayloadIT {
         outbox.transaction(dataSource, tx -> {
             assertThatThrownBy(() -> outbox.enqueue(tx, Message.to("notes").body(new Note("lost"))))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("the outbox has no serializer");
+                    .hasMessageContaining("there is no serializer");
             return outbox.enqueue(tx, Message.to("notes").payload("kept"));
         });
 

@@ -17,20 +17,34 @@ final class PlanScenario {
 
     private final OutboxDatabase database;
     private final String table;
+    private final boolean inbox;
 
-    private PlanScenario(OutboxDatabase database) {
+    private PlanScenario(OutboxDatabase database, boolean inbox) {
         this.database = database;
-        this.table = database.newTable();
+        this.inbox = inbox;
+        this.table = inbox ? database.newInboxTable() : database.newTable();
+        if (inbox) {
+            shareWithAnotherConsumer();
+        }
         database.execute("ALTER TABLE " + table + " SET (autovacuum_enabled = off)");
     }
 
+    /** Half of what another consumer has to do, and defaults that make all other rows ours. */
+    private void shareWithAnotherConsumer() {
+        database.execute("ALTER TABLE " + table + " ALTER source SET DEFAULT 'shop',"
+                + " ALTER message_id SET DEFAULT gen_random_uuid(), ALTER consumer SET DEFAULT 'another'");
+        rows("NULL", "NULL", 0, 25_000);
+        rows("'key-' || i % 1000", "NULL", 0, 25_000);
+        database.execute("ALTER TABLE " + table + " ALTER consumer SET DEFAULT 'billing'");
+    }
+
     static PlanScenario empty(OutboxDatabase database) {
-        return new PlanScenario(database).analyze();
+        return new PlanScenario(database, false).analyze();
     }
 
     /** 100,000 unfinished rows of every kind and 200,000 Done ones, known to the planner. */
-    static PlanScenario backlog(OutboxDatabase database) {
-        return new PlanScenario(database)
+    static PlanScenario backlog(OutboxDatabase database, boolean inbox) {
+        return new PlanScenario(database, inbox)
                 .rows("CASE WHEN i % 2 = 0 THEN 'key-' || i % 1000 END", "NULL", 2, 200_000)
                 .rows("NULL", "NULL", 0, 40_000)
                 .rows("NULL", "now() - i * interval '1 second'", 0, 10_000)
@@ -42,17 +56,19 @@ final class PlanScenario {
     }
 
     /** Analyzed while it was empty, as autovacuum does with a drained queue; then a burst came. */
-    static PlanScenario burst(OutboxDatabase database) {
-        return new PlanScenario(database)
-                .analyze()
-                .rows("'key-' || i % 1000", "NULL", 0, 100_000)
+    static PlanScenario burst(OutboxDatabase database, boolean inbox) {
+        return new PlanScenario(database, inbox).analyze().burst();
+    }
+
+    PlanScenario burst() {
+        return rows("'key-' || i % 1000", "NULL", 0, 100_000)
                 .rows("NULL", "NULL", 0, 100_000)
                 .leaseSome();
     }
 
     /** Every row was leased and is Done or given back; no vacuum since, and the planner knows of none of it. */
-    static PlanScenario leasedOnce(OutboxDatabase database) {
-        PlanScenario scenario = new PlanScenario(database)
+    static PlanScenario leasedOnce(OutboxDatabase database, boolean inbox) {
+        PlanScenario scenario = new PlanScenario(database, inbox)
                 .rows("'key-' || i % 1000", "NULL", 0, 50_000)
                 .rows("NULL", "NULL", 0, 50_000)
                 .analyze();
@@ -79,13 +95,18 @@ final class PlanScenario {
         database.execute("UPDATE " + table + " SET status = 1, attempt_count = 1, processed_by = 'somebody',"
                 + " owner_token = md5(message_key)::uuid,"
                 + " locked_until = now() + (sequence % 4 - 2) * interval '1 hour' WHERE sequence IN ("
-                + " SELECT min(sequence) FROM " + table + " WHERE status = 0 AND message_key IS NOT NULL"
+                + " SELECT min(sequence) FROM " + table + " WHERE " + ours()
+                + " AND status = 0 AND message_key IS NOT NULL"
                 + " GROUP BY message_key ORDER BY message_key LIMIT 800)");
         database.execute("UPDATE " + table + " SET status = 1, attempt_count = 1, processed_by = 'somebody',"
                 + " owner_token = md5('')::uuid, locked_until = now() + (sequence % 4 - 2) * interval '1 hour'"
                 + " WHERE sequence IN (SELECT sequence FROM " + table
-                + " WHERE status = 0 AND message_key IS NULL ORDER BY sequence LIMIT 800)");
+                + " WHERE " + ours() + " AND status = 0 AND message_key IS NULL ORDER BY sequence LIMIT 800)");
         return this;
+    }
+
+    private String ours() {
+        return inbox ? "consumer = 'billing'" : "true";
     }
 
     String table() {
@@ -98,23 +119,25 @@ final class PlanScenario {
                 + " WHERE status = 1 ORDER BY md5(work_item_id::text) LIMIT " + BATCH);
         PostgresTable found;
         try (Connection connection = database.pool().getConnection()) {
-            found = PostgresTable.detect(connection, TableName.parse(table));
+            found = inbox
+                    ? PostgresTable.detectInbox(connection, TableName.parse(table), "billing")
+                    : PostgresTable.detect(connection, TableName.parse(table));
         }
         return new Plans(database.server().dataSource(), found)
+                .bind("consumer", "varchar", "'billing'")
                 .bind("topics", "text[]", topics)
                 .bind("listed", "boolean", "true")
-                .bind("high_mark", "bigint", "-9223372036854775808")
-                .bind("normal_mark", "bigint", "-9223372036854775808")
-                .bind("bulk_mark", "bigint", "-9223372036854775808")
-                .bind("tenth_turn", "int", "3")
+                .bind("ready_marks", "bigint[]", array(Collections.nCopies(3, Long.MIN_VALUE).stream()))
+                .bind("due_marks", "timestamptz[]", array(Collections.nCopies(3, "-infinity").stream()))
+                .bind("due_sequences", "bigint[]", array(Collections.nCopies(3, Long.MIN_VALUE).stream()))
+                .bind("tenth", "int", String.valueOf(BATCH / 10))
                 .bind("bulk_chance", "float8", "0.1")
-                .bind("due_mark", "timestamptz", "'-infinity'")
                 .bind("key_cursor", "varchar", "''")
+                .bind("heads", "int", String.valueOf(BATCH))
+                .bind("urgent_heads", "int", String.valueOf(BATCH - BATCH / 10))
                 .bind("stretch", "int", "4096")
                 .bind("probes", "int", String.valueOf(4 * BATCH))
                 .bind("count", "int", String.valueOf(BATCH))
-                .bind("turn", "int", "1")
-                .bind("other_turn", "int", "0")
                 .bind("token", "uuid", "'00000000-0000-0000-0000-000000000001'")
                 .bind("lease", "bigint", "30000000")
                 .bind("owner", "varchar", "'me'")
@@ -127,6 +150,8 @@ final class PlanScenario {
                 .bind("delays", "bigint[]", array(Collections.nCopies(leased.size(), 1_000_000).stream()))
                 .bind("errors", "text[]", array(Collections.nCopies(leased.size(), "refused").stream()))
                 .bind("given_back", "int[]", array(Collections.nCopies(leased.size(), 0).stream()))
+                .bind("blocking", "boolean", "false")
+                .bind("blocks", "boolean[]", array(Collections.nCopies(leased.size(), false).stream()))
                 .bind("delete_done", "boolean", "false")
                 .bind("max_attempts", "int", "5")
                 .bind("batch", "int", "1000")

@@ -14,6 +14,9 @@ import javax.sql.DataSource;
 final class Plans {
     private static final Pattern PARAMETER = Pattern.compile("::|:([a-z_]+)");
 
+    /** As the layout of an inbox resolves it, but with the parameter still to be numbered. */
+    private static final String MINE = "{consumer} = :consumer";
+
     private final DataSource dataSource;
     private final PostgresTable table;
     private final Map<String, String> types = new LinkedHashMap<>();
@@ -35,11 +38,24 @@ final class Plans {
         return this;
     }
 
-    /** Plans it, generically or for the values, runs it, and takes back what it did. */
-    Plan explain(String name, String statement, boolean generic) throws SQLException {
+    /** How main code has its statements planned. */
+    enum Planned {
+        /** Once and for all values: {@link PinnedPlan}. */
+        PINNED,
+        /** At each run: {@link FreshPlan}. */
+        FRESH
+    }
+
+    /** Plans it as main code does, runs it, and takes back what it did. */
+    Plan explain(String name, String statement, Planned how) throws SQLException {
+        return explain(name, statement, how, () -> {});
+    }
+
+    /** As {@link #explain}, with a plan that was made before this happened. */
+    Plan explain(String name, String statement, Planned how, Runnable meanwhile) throws SQLException {
         Map<String, Integer> numbers = new LinkedHashMap<>();
         String numbered = PARAMETER
-                .matcher(statement)
+                .matcher(table.layout().constants().isEmpty() ? statement : statement.replace("{mine}", MINE))
                 .replaceAll(found -> found.group(1) == null
                         ? "::"
                         : Matcher.quoteReplacement(
@@ -48,21 +64,26 @@ final class Plans {
                 String.join(", ", numbers.keySet().stream().map(types::get).toList());
         String given =
                 String.join(", ", numbers.keySet().stream().map(values::get).toList());
-        String mode = generic ? "force_generic_plan" : "force_custom_plan";
         try (Connection connection = dataSource.getConnection();
                 Statement run = connection.createStatement()) {
             connection.setAutoCommit(false);
-            run.execute("SET LOCAL plan_cache_mode = " + mode);
             run.execute("PREPARE planned (" + declared + ") AS "
                     + table.layout().resolve(numbered).text());
-            String json;
-            try (ResultSet row =
-                    run.executeQuery("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE planned (" + given + ")")) {
-                row.next();
-                json = row.getString(1);
-            }
+            explain(run, how, given);
             connection.rollback();
-            return Plan.read(connection, name + " under " + mode, json);
+            meanwhile.run();
+            String json = explain(run, how, given);
+            connection.rollback();
+            return Plan.read(connection, name + ", " + how, json);
+        }
+    }
+
+    private static String explain(Statement run, Planned how, String given) throws SQLException {
+        run.execute(how == Planned.PINNED ? PinnedPlan.SETTINGS : "SET LOCAL plan_cache_mode = force_custom_plan");
+        try (ResultSet row =
+                run.executeQuery("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE planned (" + given + ")")) {
+            row.next();
+            return row.getString(1);
         }
     }
 }

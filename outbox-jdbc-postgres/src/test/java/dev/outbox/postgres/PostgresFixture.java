@@ -3,13 +3,9 @@ package dev.outbox.postgres;
 import dev.outbox.Ack;
 import dev.outbox.Message;
 import dev.outbox.Ordering;
-import dev.outbox.Status;
 import dev.outbox.spi.Source;
 import dev.outbox.testkit.ItemState;
 import dev.outbox.testkit.SourceFixture;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -53,17 +49,7 @@ final class PostgresFixture implements SourceFixture {
 
     @Override
     public Optional<ItemState> find(String itemId) throws SQLException {
-        try (Connection connection = DATABASE.pool().getConnection();
-                PreparedStatement find = connection.prepareStatement(
-                        "SELECT status, attempt_count, last_error FROM " + table + " WHERE work_item_id = ?")) {
-            find.setObject(1, UUID.fromString(itemId));
-            try (ResultSet row = find.executeQuery()) {
-                return row.next()
-                        ? Optional.of(
-                                new ItemState(itemId, Status.ofCode(row.getInt(1)), row.getInt(2), row.getString(3)))
-                        : Optional.empty();
-            }
-        }
+        return DATABASE.find(table, itemId);
     }
 
     @Override

@@ -424,7 +424,7 @@ class WakeUpIT {
     }
 
     /** A poller claims once more after a claim that found something; wait until it sleeps. */
-    private static boolean isAsleep(Poller poller) {
+    static boolean isAsleep(Poller poller) {
         return Thread.getAllStackTraces().entrySet().stream()
                 .filter(thread -> thread.getKey().getName().equals("outbox-" + poller.name() + "-claim"))
                 .flatMap(thread -> Stream.of(thread.getValue()))

@@ -52,9 +52,7 @@ final class WatchedDataSource {
     }
 
     long count(String start) {
-        return executed.stream()
-                .filter(sql -> sql.stripLeading().startsWith(start))
-                .count();
+        return executed.stream().filter(sql -> sql.contains(start)).count();
     }
 
     /** How many connections were taken so far. */

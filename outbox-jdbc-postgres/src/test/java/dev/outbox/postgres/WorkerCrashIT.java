@@ -64,9 +64,9 @@ class WorkerCrashIT {
     void itemsOfAKilledWorkerAreDeliveredByAnotherAfterTheLease(Mode step) {
         List<Message> messages = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            messages.add(message("free-" + i));
             messages.add(message("a-" + i).key("a"));
             messages.add(message("b-" + i).key("b"));
+            messages.add(message("c-" + i).key("c"));
         }
         database.commit(outbox, messages);
 

@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 
-/** A {@link WorkerMain} that was started, seen from the test. */
+/** A JVM that was started, a {@link WorkerMain} or another, seen from the test. */
 final class WorkerProcess implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -34,6 +34,12 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     static WorkerProcess start(OutboxDatabase database, String table, WorkerMain.Settings settings) {
+        List<String> arguments = new ArrayList<>(List.of(database.server().jdbcUrl(), table));
+        arguments.addAll(settings.toArguments());
+        return start(WorkerMain.class, arguments);
+    }
+
+    static WorkerProcess start(Class<?> main, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
@@ -41,10 +47,8 @@ final class WorkerProcess implements AutoCloseable {
                 "-Dorg.slf4j.simpleLogger.log.dev.outbox=debug",
                 "-cp",
                 System.getProperty("java.class.path"),
-                WorkerMain.class.getName(),
-                database.server().jdbcUrl(),
-                table));
-        command.addAll(settings.toArguments());
+                main.getName()));
+        command.addAll(arguments);
         try {
             Path errors = Files.createTempFile("worker", ".log");
             errors.toFile().deleteOnExit();

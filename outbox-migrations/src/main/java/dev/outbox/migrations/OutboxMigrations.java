@@ -16,20 +16,40 @@ import java.sql.Statement;
 import javax.sql.DataSource;
 
 /**
- * Creates the canonical outbox table.
+ * Creates the canonical outbox and inbox tables.
  *
  * <p>Three ways to the same plain SQL: {@link #install} or {@link #installIfMissing} run it, {@link #render}
  * prints it for a DBA, and Flyway users add the location {@value #POSTGRES_LOCATION} with the placeholder
- * {@code outbox_table}.
+ * {@code outbox_table}. The same for an inbox: {@link #installInbox}, {@link #installInboxIfMissing}, {@link
+ * #renderInbox}, and {@value #POSTGRES_INBOX_LOCATION} with {@code inbox_table}; the two are numbered each for
+ * itself, so with Flyway each has a history table of its own.
  */
 public final class OutboxMigrations {
     /** The Flyway location of the PostgreSQL scripts; their one placeholder is {@code outbox_table}. */
     public static final String POSTGRES_LOCATION = "classpath:dev/outbox/migrations/postgres/install";
 
-    /** The table's name where none is given. */
+    /** The Flyway location of the PostgreSQL scripts of an inbox; their one placeholder is {@code inbox_table}. */
+    public static final String POSTGRES_INBOX_LOCATION = "classpath:dev/outbox/migrations/postgres/inbox";
+
+    /** The outbox table's name where none is given. */
     public static final String DEFAULT_TABLE = "outbox";
 
-    private static final String POSTGRES_SCRIPT = "postgres/install/V1__outbox.sql";
+    /** The inbox table's name where none is given. */
+    public static final String DEFAULT_INBOX_TABLE = "inbox";
+
+    /** A script, and the placeholder in it that stands for the table. */
+    private enum Script {
+        OUTBOX("postgres/install/V1__outbox.sql", "${outbox_table}"),
+        INBOX("postgres/inbox/V1__inbox.sql", "${inbox_table}");
+
+        private final String resource;
+        private final String placeholder;
+
+        Script(String resource, String placeholder) {
+            this.resource = resource;
+            this.placeholder = placeholder;
+        }
+    }
 
     /** Indexes are named after the table, with the longest suffix "_one_payload". */
     private static final int MAX_TABLE = 63 - "_one_payload".length();
@@ -53,9 +73,23 @@ public final class OutboxMigrations {
      * @throws OutboxException if it exists already, or the database refused
      */
     public static void install(DataSource dataSource, String table) {
-        if (!installIfMissing(dataSource, table)) {
+        install(dataSource, Script.OUTBOX, table, "installIfMissing");
+    }
+
+    /** Creates the inbox table {@value #DEFAULT_INBOX_TABLE}; fails if it exists. */
+    public static void installInbox(DataSource dataSource) {
+        installInbox(dataSource, DEFAULT_INBOX_TABLE);
+    }
+
+    /** {@link #install(DataSource, String)} for an inbox table. */
+    public static void installInbox(DataSource dataSource, String table) {
+        install(dataSource, Script.INBOX, table, "installInboxIfMissing");
+    }
+
+    private static void install(DataSource dataSource, Script script, String table, String instead) {
+        if (!installIfMissing(dataSource, script, table)) {
             throw new OutboxException(
-                    "table \"" + table + "\" exists already; use installIfMissing(...) to leave it as it is");
+                    "table \"" + table + "\" exists already; use " + instead + "(...) to leave it as it is");
         }
     }
 
@@ -70,6 +104,20 @@ public final class OutboxMigrations {
      * @return whether it was created now
      */
     public static boolean installIfMissing(DataSource dataSource, String table) {
+        return installIfMissing(dataSource, Script.OUTBOX, table);
+    }
+
+    /** Creates the inbox table {@value #DEFAULT_INBOX_TABLE} unless it exists; safe when several nodes start together. */
+    public static boolean installInboxIfMissing(DataSource dataSource) {
+        return installInboxIfMissing(dataSource, DEFAULT_INBOX_TABLE);
+    }
+
+    /** {@link #installIfMissing(DataSource, String)} for an inbox table. */
+    public static boolean installInboxIfMissing(DataSource dataSource, String table) {
+        return installIfMissing(dataSource, Script.INBOX, table);
+    }
+
+    private static boolean installIfMissing(DataSource dataSource, Script script, String table) {
         TableName name = name(table);
         try (Connection connection = dataSource.getConnection()) {
             boolean autoCommit = connection.getAutoCommit();
@@ -77,7 +125,7 @@ public final class OutboxMigrations {
             try {
                 boolean missing = !exists(connection, name);
                 if (missing) {
-                    run(connection, render(name));
+                    run(connection, render(script, name));
                 }
                 connection.commit();
                 return missing;
@@ -94,13 +142,20 @@ public final class OutboxMigrations {
 
     /** The plain SQL that {@link #install(DataSource, String)} runs, for people to read and run themselves. */
     public static String render(String table) {
-        return render(name(table));
+        return render(Script.OUTBOX, name(table));
     }
 
-    private static String render(TableName name) {
+    /** The plain SQL that {@link #installInbox(DataSource, String)} runs. */
+    public static String renderInbox(String table) {
+        return render(Script.INBOX, name(table));
+    }
+
+    private static String render(Script script, TableName name) {
         String table = "\"" + name.name() + "\"";
         String qualified = name.schema() == null ? table : "\"" + name.schema() + "\"." + table;
-        return script().replace("\"${outbox_table}\"", qualified).replace("${outbox_table}", name.name());
+        return text(script)
+                .replace("\"" + script.placeholder + "\"", qualified)
+                .replace(script.placeholder, name.name());
     }
 
     private static TableName name(String table) {
@@ -130,9 +185,9 @@ public final class OutboxMigrations {
         }
     }
 
-    private static String script() {
-        try (InputStream script = OutboxMigrations.class.getResourceAsStream(POSTGRES_SCRIPT)) {
-            return new String(Require.present(POSTGRES_SCRIPT, script).readAllBytes(), StandardCharsets.UTF_8);
+    private static String text(Script script) {
+        try (InputStream text = OutboxMigrations.class.getResourceAsStream(script.resource)) {
+            return new String(Require.present(script.resource, text).readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -19,11 +19,15 @@ class FlywayIT {
     }
 
     private MigrateResult migrate(String schema, String table) {
+        return migrate(schema, table, OutboxMigrations.POSTGRES_LOCATION, "outbox_table");
+    }
+
+    private MigrateResult migrate(String schema, String table, String location, String placeholder) {
         return Flyway.configure()
                 .dataSource(database.dataSource())
                 .schemas(schema)
-                .locations(OutboxMigrations.POSTGRES_LOCATION)
-                .placeholders(Map.of("outbox_table", table))
+                .locations(location)
+                .placeholders(Map.of(placeholder, table))
                 .table(table + "_history")
                 // The schema is not empty any more when the application, or another outbox, was there first.
                 .baselineOnMigrate(true)
@@ -39,6 +43,17 @@ class FlywayIT {
 
         assertThat(Catalog.describe(database.dataSource(), "shop", "outbox"))
                 .isEqualTo(Catalog.describe(database.dataSource(), "public", "outbox"));
+    }
+
+    @Test
+    void flywayInstallsTheSameInboxBesideAnOutbox() throws SQLException {
+        assertThat(migrate("shop", "outbox").migrationsExecuted).isOne();
+        assertThat(migrate("shop", "inbox", OutboxMigrations.POSTGRES_INBOX_LOCATION, "inbox_table").migrationsExecuted)
+                .isOne();
+        OutboxMigrations.installInbox(database.dataSource());
+
+        assertThat(Catalog.describe(database.dataSource(), "shop", "inbox"))
+                .isEqualTo(Catalog.describe(database.dataSource(), "public", "inbox"));
     }
 
     @Test

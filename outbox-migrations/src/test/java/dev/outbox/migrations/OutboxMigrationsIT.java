@@ -55,6 +55,43 @@ class OutboxMigrationsIT {
     }
 
     @Test
+    void installInboxCreatesTheTableWithItsIndexes() throws SQLException {
+        OutboxMigrations.installInbox(dataSource);
+
+        assertThat(Catalog.describe(dataSource, "public", "inbox"))
+                .contains(
+                        "constraint TABLE_pkey PRIMARY KEY (consumer, source, message_id)",
+                        "constraint TABLE_finished CHECK (((topic IS NOT NULL) OR (status >= 2)))",
+                        "sequence TABLE_sequence_seq cache 1",
+                        "comment 0 dev.outbox TABLE phase 4",
+                        "option vacuum_truncate=off")
+                .filteredOn(line -> line.startsWith("index "))
+                .hasSize(9);
+        assertThat(OutboxMigrations.installInboxIfMissing(dataSource)).isFalse();
+        assertThatThrownBy(() -> OutboxMigrations.installInbox(dataSource))
+                .isInstanceOf(OutboxException.class)
+                .hasMessage("table \"inbox\" exists already; use installInboxIfMissing(...) to leave it as it is");
+    }
+
+    @Test
+    void anInboxHasEveryColumnOfAnOutboxInTheSameShape() throws SQLException {
+        OutboxMigrations.install(dataSource);
+        OutboxMigrations.installInbox(dataSource);
+
+        assertThat(columns("inbox"))
+                .containsAll(columns("outbox").stream()
+                        .filter(column -> !column.startsWith("column topic") && !column.startsWith("column message_id"))
+                        .toList());
+    }
+
+    private List<String> columns(String table) throws SQLException {
+        return Catalog.describe(dataSource, "public", table).stream()
+                .filter(line -> line.startsWith("column "))
+                .map(line -> line.replaceAll(" place=.*", ""))
+                .toList();
+    }
+
+    @Test
     void installingTwiceFailsAndSaysWhatToDo() {
         OutboxMigrations.install(dataSource, "Shop.outbox");
 
@@ -158,6 +195,15 @@ class OutboxMigrationsIT {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("table must have at most 51 characters, so that its indexes can be named after it, was \""
                         + longest + "x\"");
+    }
+
+    @Test
+    void theRenderedInboxIsTheInstalledOne() throws SQLException {
+        OutboxMigrations.installInbox(dataSource, "Shop.inbox");
+        Catalog.execute(dataSource, OutboxMigrations.renderInbox("inbox"));
+
+        assertThat(Catalog.describe(dataSource, "public", "inbox"))
+                .isEqualTo(Catalog.describe(dataSource, "Shop", "inbox"));
     }
 
     @ParameterizedTest

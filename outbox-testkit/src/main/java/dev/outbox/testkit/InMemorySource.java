@@ -1,5 +1,6 @@
 package dev.outbox.testkit;
 
+import dev.outbox.OnDead;
 import dev.outbox.Priority;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
@@ -68,6 +69,7 @@ final class InMemorySource implements Source {
                 row.endLease(Status.READY);
             } else {
                 row.endLease(Status.DEAD);
+                row.blocksKey = request.onDead() == OnDead.BLOCK;
                 row.lastError = "the lease of attempt " + row.attempts + " ran out; the worker died or stalled";
                 dead.add(row.item());
             }
@@ -119,7 +121,7 @@ final class InMemorySource implements Source {
     private List<List<Row>> claimableRuns(ClaimRequest request, Instant now) {
         TreeMap<String, List<Row>> runs = new TreeMap<>();
         unfinishedByKey().forEach((key, rows) -> {
-            if (rows.stream().noneMatch(row -> row.isLeased(now))) {
+            if (rows.stream().noneMatch(row -> row.isLeased(now) || row.blocksKey)) {
                 List<Row> run = rows.stream()
                         .takeWhile(row -> row.isEligible(now) && request.wants(row.message.topic()))
                         .toList();
@@ -133,11 +135,12 @@ final class InMemorySource implements Source {
         return fromCursor;
     }
 
+    /** Dead rows that block their key included. */
     private Map<String, List<Row>> unfinishedByKey() {
         Map<String, List<Row>> byKey = new LinkedHashMap<>();
         for (Row row : store.rows()) {
             String key = row.key();
-            if (key != null && !row.isFinished()) {
+            if (key != null && (!row.isFinished() || row.blocksKey)) {
                 byKey.computeIfAbsent(key, k -> new ArrayList<>()).add(row);
             }
         }
@@ -163,7 +166,7 @@ final class InMemorySource implements Source {
         synchronized (store) {
             Instant now = store.clock.instant();
             Set<Lease> fenced = new HashSet<>();
-            Map<Row, String> backToReady = new HashMap<>();
+            Map<Row, String> heldBack = new HashMap<>();
             for (Settlement settlement : settlements) {
                 Lease lease = settlement.lease();
                 Row row = heldRow(lease);
@@ -172,11 +175,11 @@ final class InMemorySource implements Source {
                     continue;
                 }
                 end(row, settlement, now);
-                if (row.status == Status.READY && row.key() != null) {
-                    backToReady.put(row, lease.ownerToken());
+                if (settlement.holdsBackItsKey() && row.key() != null) {
+                    heldBack.put(row, lease.ownerToken());
                 }
             }
-            backToReady.forEach(this::giveBackLaterItemsOfTheRun);
+            heldBack.forEach(this::giveBackLaterItemsOfTheRun);
             return fenced;
         }
     }
@@ -184,7 +187,10 @@ final class InMemorySource implements Source {
     private static void end(Row row, Settlement settlement, Instant now) {
         switch (settlement.kind()) {
             case DONE -> row.endLease(Status.DONE);
-            case DEAD -> row.endLease(Status.DEAD);
+            case DEAD -> {
+                row.endLease(Status.DEAD);
+                row.blocksKey = settlement.onDead() == OnDead.BLOCK;
+            }
             case RETRY -> row.ready(now.plus(settlement.delay()));
             case RELEASE -> row.endLease(Status.READY);
         }
@@ -238,7 +244,7 @@ final class InMemorySource implements Source {
                 }
             }
             for (List<Row> rows : unfinishedByKey().values()) {
-                if (rows.stream().noneMatch(row -> row.isLeased(now))) {
+                if (rows.stream().noneMatch(row -> row.isLeased(now) || row.blocksKey)) {
                     waiting.add(rows.get(0));
                 }
             }

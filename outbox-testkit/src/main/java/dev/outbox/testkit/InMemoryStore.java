@@ -114,6 +114,7 @@ public final class InMemoryStore {
         final Instant createdOn;
         Status status = Status.READY;
         int attempts;
+        boolean blocksKey;
         Instant due;
 
         @Nullable
@@ -176,6 +177,7 @@ public final class InMemoryStore {
 
         void endLease(Status next) {
             status = next;
+            blocksKey = false;
             ownerToken = null;
             lockedUntil = Instant.MIN;
         }

@@ -32,6 +32,7 @@ public abstract class SourceContract
                 KeyOrderContract,
                 KeyRunContract,
                 KeyTurnsContract,
+                KeyBlockContract,
                 PriorityContract,
                 ConcurrencyContract,
                 RandomOperationsContract {

@@ -1,6 +1,7 @@
 package dev.outbox.testkit;
 
 import dev.outbox.Message;
+import dev.outbox.OnDead;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
@@ -54,7 +55,8 @@ final class BrokenClaims {
         @Override
         public Claim claim(ClaimRequest request) {
             return super.claim(
-                    new ClaimRequest(request.count(), request.lease(), 1_000_000, request.topics(), request.owner()));
+                    new ClaimRequest(request.count(), request.lease(), 1_000_000, request.topics(), request.owner())
+                            .onDead(request.onDead()));
         }
     }
 
@@ -130,6 +132,17 @@ final class BrokenClaims {
         }
     }
 
+    static final class ExpiredNeverBlock extends BrokenSource {
+        ExpiredNeverBlock(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Claim claim(ClaimRequest request) {
+            return super.claim(request.onDead(OnDead.SKIP));
+        }
+    }
+
     static final class TopicsIgnored extends BrokenSource {
         TopicsIgnored(InMemoryStore store) {
             super(store);
@@ -137,8 +150,9 @@ final class BrokenClaims {
 
         @Override
         public Claim claim(ClaimRequest request) {
-            return super.claim(new ClaimRequest(
-                    request.count(), request.lease(), request.maxAttempts(), Set.of(), request.owner()));
+            return super.claim(
+                    new ClaimRequest(request.count(), request.lease(), request.maxAttempts(), Set.of(), request.owner())
+                            .onDead(request.onDead()));
         }
 
         @Override

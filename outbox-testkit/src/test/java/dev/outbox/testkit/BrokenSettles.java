@@ -1,5 +1,6 @@
 package dev.outbox.testkit;
 
+import dev.outbox.OnDead;
 import dev.outbox.Status;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
@@ -32,7 +33,23 @@ final class BrokenSettles {
             Row row = row(given.lease());
             String token = row == null || row.ownerToken == null ? given.lease().ownerToken() : row.ownerToken;
             Lease lease = new Lease(given.lease().itemId(), token);
-            return new Settlement(lease, given.kind(), given.delay(), given.error(), given.attemptGivenBack());
+            return new Settlement(
+                    lease, given.kind(), given.delay(), given.error(), given.attemptGivenBack(), given.onDead());
+        }
+    }
+
+    static final class BlocksForgotten extends BrokenSource {
+        BlocksForgotten(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Set<Lease> settle(List<Settlement> settlements) {
+            return super.settle(settlements.stream()
+                    .map(given -> given.onDead() == OnDead.BLOCK
+                            ? Settlement.dead(given.lease(), String.valueOf(given.error()))
+                            : given)
+                    .toList());
         }
     }
 

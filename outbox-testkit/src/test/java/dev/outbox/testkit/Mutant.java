@@ -102,6 +102,16 @@ record Mutant(String mistake, Function<InMemoryStore, Source> source, List<Strin
                         "keysStayInOrderWhenManyNodesDeliver",
                         RANDOM),
                 mutant("keys ignore case", BrokenKeys.KeysIgnoreCase::new, "keysCompareExactly"),
+                mutant(
+                        "a block is forgotten",
+                        BrokenSettles.BlocksForgotten::new,
+                        "aBlockedKeyIsNotClaimedAndOthersAre",
+                        "aDeadItemThatBlocksGivesTheRestOfItsRunBack",
+                        "whatWaitsBehindABlockIsNotDue"),
+                mutant(
+                        "an expired item never blocks",
+                        BrokenClaims.ExpiredNeverBlock::new,
+                        "anItemWhoseLastLeaseRanOutBlocksIfTheClaimSaysSo"),
                 mutant("a dead head blocks its key", BrokenKeys.DeadHeadsBlock::new, "aDeadHeadIsSkipped", RANDOM),
                 mutant(
                         "a retry keeps the rest of the run",

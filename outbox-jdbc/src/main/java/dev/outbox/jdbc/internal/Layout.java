@@ -11,19 +11,27 @@ import java.util.regex.Pattern;
  * #resolve} puts in the table and its columns, quoted for the database. Done once per table, not per call.
  *
  * @param table the quoted, qualified table
- * @param columns logical name to quoted column
+ * @param columns logical name to quoted column, or to what stands for it
+ * @param constants parameters that have the same value in every statement over this table
  */
-public record Layout(String table, Map<String, String> columns) {
+public record Layout(String table, Map<String, String> columns, Map<String, Object> constants) {
     private static final Pattern LOGICAL = Pattern.compile("\\{([a-z_]+)}");
 
     public Layout {
         columns = Map.copyOf(columns);
+        constants = Map.copyOf(constants);
+    }
+
+    /** Without constants. */
+    public Layout(String table, Map<String, String> columns) {
+        this(table, columns, Map.of());
     }
 
     /** The statement for this table. */
     public Sql resolve(String statement) {
         return Sql.parse(
-                LOGICAL.matcher(statement).replaceAll(name -> Matcher.quoteReplacement(physical(name.group(1)))));
+                LOGICAL.matcher(statement).replaceAll(name -> Matcher.quoteReplacement(physical(name.group(1)))),
+                constants);
     }
 
     private String physical(String logical) {

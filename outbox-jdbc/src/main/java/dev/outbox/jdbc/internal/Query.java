@@ -56,6 +56,21 @@ public final class Query implements AutoCloseable {
         return statement.executeQuery();
     }
 
+    /** Runs several statements in one; then ask for the rows of each. */
+    public void execute() throws SQLException {
+        statement.execute();
+    }
+
+    /** The answer of the next statement that has rows for an answer. */
+    public ResultSet nextRows() throws SQLException {
+        while (!statement.getMoreResults()) {
+            if (statement.getUpdateCount() == -1) {
+                throw new IllegalStateException("the statement has no more rows for an answer");
+            }
+        }
+        return statement.getResultSet();
+    }
+
     /** Runs it and answers how many rows it changed. */
     public int update() throws SQLException {
         return statement.executeUpdate();

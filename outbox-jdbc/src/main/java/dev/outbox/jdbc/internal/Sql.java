@@ -12,17 +12,24 @@ import java.util.regex.Pattern;
 /** A statement with named parameters ({@code :name}), translated once to JDBC's question marks. */
 public final class Sql {
     /** A name after a single colon; casts (::) and comments stay as they are. */
-    private static final Pattern PARAMETER = Pattern.compile("--[^\n]*|::|:([a-z_]+)");
+    private static final Pattern PARAMETER = Pattern.compile("--[^\n]*|::|:([a-z_][a-z_0-9]*)");
 
     private final String text;
     private final Map<String, int[]> positions;
+    private final Map<String, Object> constants;
 
-    private Sql(String text, Map<String, int[]> positions) {
+    private Sql(String text, Map<String, int[]> positions, Map<String, Object> constants) {
         this.text = text;
         this.positions = positions;
+        this.constants = constants;
     }
 
     static Sql parse(String statement) {
+        return parse(statement, Map.of());
+    }
+
+    /** @param constants values of parameters, where the statement has them, that each execution sets by itself */
+    static Sql parse(String statement, Map<String, Object> constants) {
         Map<String, List<Integer>> found = new HashMap<>();
         StringBuilder text = new StringBuilder();
         Matcher matcher = PARAMETER.matcher(statement);
@@ -41,7 +48,9 @@ public final class Sql {
         Map<String, int[]> positions = new HashMap<>();
         found.forEach((name, at) ->
                 positions.put(name, at.stream().mapToInt(Integer::intValue).toArray()));
-        return new Sql(text.toString(), positions);
+        Map<String, Object> present = new HashMap<>(constants);
+        present.keySet().retainAll(positions.keySet());
+        return new Sql(text.toString(), positions, present);
     }
 
     /** The statement as the driver sees it. */
@@ -51,6 +60,10 @@ public final class Sql {
 
     /** Prepares it on this connection; close it when done. */
     public Query on(Connection connection) throws SQLException {
-        return new Query(connection.prepareStatement(text), positions);
+        Query query = new Query(connection.prepareStatement(text), positions);
+        for (Map.Entry<String, Object> constant : constants.entrySet()) {
+            query.set(constant.getKey(), constant.getValue());
+        }
+        return query;
     }
 }

@@ -18,6 +18,7 @@ import dev.outbox.testkit.ItemState;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,6 +74,22 @@ class DrainTest {
         assertThat(status(store, ids.get(0))).isEqualTo(Status.DONE);
         assertThat(state(store, ids.get(1))).isEqualTo(new ItemState(ids.get(1), Status.READY, 0, null));
         assertThat(state(store, ids.get(2))).isEqualTo(new ItemState(ids.get(2), Status.READY, 0, null));
+    }
+
+    @Test
+    void closingDoesNotWaitForWhatAnExecutorTookAndNeverBegan() {
+        String id = store.add(message("a")).get(0);
+        List<Runnable> dropped = new CopyOnWriteArrayList<>();
+        Poller poller = poller(gate)
+                .executor(dropped::add)
+                .drainTimeout(Duration.ofDays(1))
+                .start();
+        await().until(() -> dropped.size() == 1);
+
+        poller.close();
+
+        assertThat(state(store, id).status()).isEqualTo(Status.READY);
+        assertThat(state(store, id).attempts()).isZero();
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.outbox.testkit.poller;
 
 import static dev.outbox.testkit.poller.Fixture.HOUR;
 import static dev.outbox.testkit.poller.Fixture.await;
+import static dev.outbox.testkit.poller.Fixture.awaitStatus;
 import static dev.outbox.testkit.poller.Fixture.claimAsRival;
 import static dev.outbox.testkit.poller.Fixture.message;
 import static dev.outbox.testkit.poller.Fixture.run;
@@ -25,6 +26,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -184,6 +188,19 @@ class LeaseTest {
     }
 
     @Test
+    void whatWaitedForAWorkerPastItsLeaseIsNotGivenBack() {
+        String id = store.add(message("a")).get(0);
+        source.afterClaim = () -> time.passForPoller(LEASE);
+
+        try (Poller poller = poller(gate).executor(task -> {}).start()) {
+            await().until(() -> events.lost().contains(id));
+        }
+
+        assertThat(source.settlements()).isEmpty();
+        assertThat(events.lost()).containsExactly(id);
+    }
+
+    @Test
     void theLeaseIsLookedAtBeforeEveryItemOfARun() {
         List<String> ids = store.add(run("k", 3));
         List<String> delivered = new CopyOnWriteArrayList<>();
@@ -251,6 +268,35 @@ class LeaseTest {
             assertThat(state(store, waiting).attempts()).isZero();
             end.countDown();
         }
+    }
+
+    @Test
+    void whatAnExecutorTookAndDroppedIsGivenBackAndItsWorkerReplaced() throws Exception {
+        String dropped = store.add(message("dropped")).get(0);
+        List<Runnable> lost = new CopyOnWriteArrayList<>();
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        Executor forgetful = work -> {
+            if (lost.isEmpty()) {
+                lost.add(work);
+            } else {
+                threads.execute(work);
+            }
+        };
+        try (Poller poller =
+                poller(item -> {}).executor(forgetful).maxDeliveryTime(LEASE).start()) {
+            await("it is dropped").until(() -> lost.size() == 1);
+            while (events.count(OutboxEvent.Released.class) == 0) {
+                time.pass(THIRD);
+                time.awaitRenewer();
+            }
+            poller.wakeUp();
+
+            awaitStatus(store, dropped, Status.DONE);
+            lost.get(0).run(); // comes after all, and finds nothing to do
+        } finally {
+            threads.shutdown();
+        }
+        assertThat(state(store, dropped).attempts()).isEqualTo(1);
     }
 
     @Test

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Destination;
+import dev.outbox.OnDead;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.Poller;
@@ -153,6 +154,43 @@ class PollOnceTest {
 
         assertThat(status(store, id)).isEqualTo(Status.DEAD);
         assertThat(state(store, id).lastError()).contains("no such customer");
+    }
+
+    @Test
+    void aDeadItemThatBlocksEndsItsRun() {
+        List<String> ids = store.add(
+                message("a").key("k"), message("b").key("k"), message("c").key("other"));
+        Poller poller = poller(item -> {
+                    delivered.add(item);
+                    if (item.payload().equals("a")) {
+                        throw new PermanentFailureException("no such customer");
+                    }
+                })
+                .onDead(OnDead.BLOCK)
+                .build();
+
+        poller.pollOnce();
+        assertThat(poller.pollOnce()).as("the key is blocked").isZero();
+
+        assertThat(delivered).extracting(WorkItem::payload).containsExactlyInAnyOrder("a", "c");
+        assertThat(status(store, ids.get(0))).isEqualTo(Status.DEAD);
+        assertThat(state(store, ids.get(1))).isEqualTo(new ItemState(ids.get(1), Status.READY, 0, null));
+    }
+
+    @Test
+    void aDeadItemIsSkippedByDefault() {
+        store.add(message("a").key("k"), message("b").key("k"));
+        Poller poller = poller(item -> {
+                    delivered.add(item);
+                    if (item.payload().equals("a")) {
+                        throw new PermanentFailureException("no such customer");
+                    }
+                })
+                .build();
+
+        poller.pollOnce();
+
+        assertThat(delivered).extracting(WorkItem::payload).containsExactly("a", "b");
     }
 
     @Test

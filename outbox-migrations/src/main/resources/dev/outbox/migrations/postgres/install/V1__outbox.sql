@@ -15,6 +15,7 @@ CREATE TABLE "${outbox_table}" (
     attempt_count  integer     NOT NULL DEFAULT 0,
     status         smallint    NOT NULL DEFAULT 0,
     priority       smallint    NOT NULL DEFAULT 1,
+    blocks_key     boolean     NOT NULL DEFAULT false,
     topic          text        NOT NULL,
     message_key    text        COLLATE "C",
     message_id     text,
@@ -44,17 +45,17 @@ CREATE TABLE "${outbox_table}" (
 CREATE INDEX "${outbox_table}_ready" ON "${outbox_table}" (priority, sequence)
     WHERE status = 0 AND message_key IS NULL AND due_on IS NULL;
 
--- No key, waiting for a time: delayed, backing off or given back.
-CREATE INDEX "${outbox_table}_due" ON "${outbox_table}" (due_on)
+-- No key, waiting for a time: delayed, backing off or given back; by that time within each band.
+CREATE INDEX "${outbox_table}_due" ON "${outbox_table}" (priority, due_on, sequence)
     WHERE status = 0 AND message_key IS NULL AND due_on IS NOT NULL;
 
--- The same of rows with a key, to know when the next one is due.
+-- Rows with a key that wait for a time, to know when the next one is due.
 CREATE INDEX "${outbox_table}_key_due" ON "${outbox_table}" (due_on)
     WHERE status = 0 AND message_key IS NOT NULL AND due_on IS NOT NULL;
 
--- Unfinished rows of each key: its head, its run, and whether any of it is leased.
-CREATE INDEX "${outbox_table}_key" ON "${outbox_table}" (message_key, status, sequence)
-    WHERE status < 2 AND message_key IS NOT NULL;
+-- The first entry of a key tells all: a Dead row that blocks it, else a leased row, else its head.
+CREATE INDEX "${outbox_table}_key" ON "${outbox_table}" (message_key, status DESC, sequence)
+    WHERE (status < 2 OR status = 3 AND blocks_key) AND message_key IS NOT NULL;
 
 -- Keys with an urgent row, which may be the head.
 CREATE INDEX "${outbox_table}_key_high" ON "${outbox_table}" (message_key)
@@ -72,3 +73,4 @@ COMMENT ON TABLE "${outbox_table}" IS 'dev.outbox phase 4';
 COMMENT ON COLUMN "${outbox_table}".status IS '0 Ready, 1 Processing, 2 Done, 3 Dead';
 COMMENT ON COLUMN "${outbox_table}".message_id IS 'The id on the wire; null means the work item id';
 COMMENT ON COLUMN "${outbox_table}".due_on IS 'Not before; null means never delayed and never attempted';
+COMMENT ON COLUMN "${outbox_table}".blocks_key IS 'Dead and holding back the later messages of its key';

@@ -1,0 +1,54 @@
+package dev.outbox;
+
+import dev.outbox.internal.Require;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * An inbox that works in whatever transaction is current, and wakes the pollers when it has committed.
+ * Thread-safe, if the {@link CurrentTransaction} is.
+ */
+public final class BoundInbox {
+    private final Inbox inbox;
+    private final CurrentTransaction current;
+
+    BoundInbox(Inbox inbox, CurrentTransaction current) {
+        this.inbox = inbox;
+        this.current = current;
+    }
+
+    /** As {@link Inbox#receive(java.sql.Connection, Incoming)}, in the current transaction. */
+    public Receipt receive(Incoming incoming) {
+        return inbox.receive(current.connection(), incoming);
+    }
+
+    /** As {@link Inbox#receive(java.sql.Connection, Incoming, Effect)}, in the current transaction. */
+    public <X extends Exception> Receipt receive(Incoming incoming, Effect<X> effect) throws X {
+        return inbox.receive(current.connection(), incoming, effect);
+    }
+
+    /** As {@link Inbox#enqueue}, in the current transaction. */
+    public Receipt enqueue(Incoming incoming) {
+        return enqueueAll(List.of(Require.present("incoming", incoming))).get(0);
+    }
+
+    /** As {@link Inbox#enqueueAll}, in the current transaction. */
+    public List<Receipt> enqueueAll(Collection<Incoming> incoming) {
+        try {
+            List<Receipt> receipts = inbox.enqueueAll(current.connection(), incoming);
+            if (receipts.stream().anyMatch(Receipt::isFirst)) {
+                current.afterCommit(inbox::wakeUp);
+            }
+            return receipts;
+        } catch (ConflictException e) {
+            // the others are stored, and the transaction may still commit
+            current.afterCommit(inbox::wakeUp);
+            throw e;
+        }
+    }
+
+    /** As {@link Inbox#markDead}, in the current transaction. */
+    public boolean markDead(String source, String messageId, String reason) {
+        return inbox.markDead(current.connection(), source, messageId, reason);
+    }
+}

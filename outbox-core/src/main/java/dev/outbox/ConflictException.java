@@ -1,0 +1,28 @@
+package dev.outbox;
+
+/**
+ * Another message came under an id that the inbox knows: its hash differs. No retry helps; whoever sends it gave
+ * one id to two messages, or changed the message between two sends.
+ */
+public class ConflictException extends OutboxException {
+    private static final long serialVersionUID = 1L;
+
+    private final String source;
+    private final String messageId;
+
+    public ConflictException(String consumer, String source, String messageId) {
+        super("consumer " + consumer + " has another message " + messageId + " from " + source
+                + ": the hashes differ; this one was neither stored nor processed. Have the producer give each message"
+                + " an id of its own, or set onConflict(...)");
+        this.source = source;
+        this.messageId = messageId;
+    }
+
+    public String source() {
+        return source;
+    }
+
+    public String messageId() {
+        return messageId;
+    }
+}

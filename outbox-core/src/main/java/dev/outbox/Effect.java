@@ -1,0 +1,13 @@
+package dev.outbox;
+
+import java.sql.Connection;
+
+/**
+ * What a message does, written in the transaction that records its arrival.
+ *
+ * @param <X> what it may throw; it reaches the caller as it is
+ */
+@FunctionalInterface
+public interface Effect<X extends Exception> {
+    void in(Connection tx) throws X;
+}

@@ -1,0 +1,93 @@
+package dev.outbox;
+
+import dev.outbox.event.OutboxEvent;
+import dev.outbox.internal.Require;
+import java.sql.Connection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A transactional destination that picks a handler by topic. Immutable.
+ *
+ * <pre>{@code
+ * inbox.poller()
+ *     .inTransaction(Handlers.on("orders.placed", this::invoice).and("orders.cancelled", this::refund))
+ *     .start();
+ * }</pre>
+ */
+public final class Handlers implements TransactionalDestination {
+    private static final Logger LOG = LoggerFactory.getLogger(Handlers.class);
+
+    private final Map<String, TransactionalDestination> byTopic;
+    private final UnknownTopic unknown;
+    private final @Nullable PollerOptions poller;
+
+    private Handlers(
+            Map<String, TransactionalDestination> byTopic, UnknownTopic unknown, @Nullable PollerOptions poller) {
+        this.byTopic = byTopic;
+        this.unknown = unknown;
+        this.poller = poller;
+    }
+
+    /** A handler for this topic, and none for any other yet. */
+    public static Handlers on(String topic, TransactionalDestination handler) {
+        return new Handlers(Map.of(), UnknownTopic.RETRY, null).and(topic, handler);
+    }
+
+    /**
+     * One more handler.
+     *
+     * @throws IllegalArgumentException if the topic has a handler already
+     */
+    public Handlers and(String topic, TransactionalDestination handler) {
+        Require.text("topic", topic, Message.MAX_NAME);
+        Require.present("handler", handler);
+        Map<String, TransactionalDestination> handlers = new LinkedHashMap<>(byTopic);
+        if (handlers.putIfAbsent(topic, handler) != null) {
+            throw new IllegalArgumentException("topic " + topic + " has a handler already; each topic takes one");
+        }
+        return new Handlers(handlers, unknown, poller);
+    }
+
+    /** What becomes of items without a handler. Default: {@link UnknownTopic#RETRY}. */
+    public Handlers unknown(UnknownTopic unknown) {
+        return new Handlers(byTopic, Require.present("unknown", unknown), poller);
+    }
+
+    /** The same, telling the listeners of this poller. */
+    Handlers toldTo(PollerOptions poller) {
+        return new Handlers(byTopic, unknown, poller);
+    }
+
+    ByTopic routes() {
+        return new ByTopic(byTopic, this);
+    }
+
+    @Override
+    public void deliver(Connection tx, WorkItem item) throws Exception {
+        TransactionalDestination handler = byTopic.get(item.topic());
+        if (handler == null) {
+            withoutHandler(item);
+        } else {
+            handler.deliver(tx, item);
+        }
+    }
+
+    private void withoutHandler(WorkItem item) {
+        String problem = "no handler for topic " + item.topic()
+                + "; add on(...) or and(...), or restrict the poller with topics(...)";
+        switch (unknown) {
+            case RETRY -> throw new IllegalStateException(problem);
+            case DEAD -> throw new PermanentFailureException(problem);
+            case IGNORE -> {
+                LOG.warn("{} is ignored: no handler for its topic", item);
+                if (poller != null) {
+                    poller.emit(() -> new OutboxEvent.Ignored(poller.name(), item));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package dev.outbox;
+
+import dev.outbox.internal.Require;
+import java.sql.Connection;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Recognises messages that come again, so that what is written in the same transaction happens once per
+ * consumer, source and message id.
+ *
+ * <p>At the edge of a broker's consumer, dedup and effect in the caller's transaction:
+ *
+ * <pre>{@code
+ * try (Connection tx = dataSource.getConnection()) {
+ *   tx.setAutoCommit(false);
+ *   if (inbox.receive(tx, Incoming.from("shop", messageId).payload(bytes)).isFirst()) {
+ *     invoices.create(tx, order);
+ *   }
+ *   tx.commit();
+ * }
+ * }</pre>
+ *
+ * <p>Or as a work queue: store now, handle later; the handler's effects and its settle commit together:
+ *
+ * <pre>{@code
+ * inbox.enqueue(tx, Incoming.from("shop", messageId).topic("orders.placed").payload(json));
+ * inbox.poller().inTransaction(Handlers.on("orders.placed", (c, item) -> invoices.create(c, item))).start();
+ * }</pre>
+ *
+ * <p>Thread-safe; one instance per table and consumer serves the whole application.
+ */
+public interface Inbox extends WorkQueue {
+    /**
+     * Records the arrival of a message in this transaction, in one round trip. Never commits or rolls back: if
+     * the transaction rolls back, the record goes too. It keeps identity and hash, not the content, and no
+     * poller ever claims it.
+     *
+     * <p>While another transaction that has recorded the same message is open, this waits for its end, for it
+     * may roll back; at most the lock timeout, and then it throws a retryable exception.
+     *
+     * @return whether the message came for the first time; then the caller writes its effect in this transaction
+     * @throws ConflictException if the id is known with another hash, see {@link OnConflict}; the transaction is
+     *     still good. Keep the other message where somebody looks at it, and acknowledge it: no retry helps. Do not
+     *     {@link #markDead} it, for the record is that of the first message
+     * @throws OutboxException if the connection cannot take it (auto-commit, closed, read-only), the wait took too
+     *     long, or the database refused; {@link OutboxException#isRetryable()} says whether a new transaction helps
+     * @throws IllegalArgumentException if it has neither payload nor hash, or has a topic, key, due time or priority;
+     *     nothing was sent
+     */
+    Receipt receive(Connection tx, Incoming incoming);
+
+    /**
+     * {@link #receive(Connection, Incoming)}, and the effect if the message came for the first time. What the
+     * effect throws reaches the caller as it is; the caller rolls back.
+     */
+    default <X extends Exception> Receipt receive(Connection tx, Incoming incoming, Effect<X> effect) throws X {
+        Require.present("effect", effect);
+        Receipt receipt = receive(tx, incoming);
+        if (receipt.isFirst()) {
+            effect.in(tx);
+        }
+        return receipt;
+    }
+
+    /**
+     * Stores a message in this transaction for a poller to handle later, unless it is known already; in one round
+     * trip. Waits and throws as {@link #receive(Connection, Incoming)} does. A repetition changes neither the
+     * content, order, due time nor attempts of what is stored.
+     *
+     * @throws IllegalArgumentException if it has no topic or no payload, or cannot be stored; nothing was sent
+     */
+    Receipt enqueue(Connection tx, Incoming incoming);
+
+    /**
+     * Stores all of these in this transaction, in their order, in one round trip; in several if the same message
+     * is among them more than once.
+     *
+     * @return what became of each, in the order of the call
+     * @throws ConflictException for the first that conflicts, see {@link OnConflict}; all the others are stored, and
+     *     the transaction is still good: commit it to keep them
+     */
+    List<Receipt> enqueueAll(Connection tx, Collection<Incoming> incoming);
+
+    /** This inbox for call sites that have no connection at hand. */
+    default BoundInbox in(CurrentTransaction current) {
+        return new BoundInbox(this, Require.present("current", current));
+    }
+
+    /** What is known of a message; empty if it never came, or its record was purged. */
+    Optional<InboxRecord> get(String source, String messageId);
+
+    /**
+     * Gives a message up in this transaction: its record becomes Dead, with this reason, and stays. For loops of
+     * one's own that {@link #receive(Connection, Incoming)} a message which can never have its effect. Call it only
+     * if that receive, in the same transaction, was the first: the record of an earlier one stands for an effect that
+     * is committed, which nobody can tell from here.
+     *
+     * <p>A work item that is leased is taken away from its poller, whose effects roll back. A handler throws {@link
+     * PermanentFailureException} instead. An item that is given up here never blocks its key, whatever {@link OnDead}
+     * says.
+     *
+     * @param reason kept as the last error; must not contain the payload
+     * @return false if there is no such record, a handler was done with it, or it is Dead already
+     */
+    boolean markDead(Connection tx, String source, String messageId, String reason);
+
+    /**
+     * Makes a Dead work item Ready again, due now, its attempts forgotten. Its age is not: {@link
+     * PollerBuilder#maxAge} still counts from when it was first stored.
+     *
+     * @throws OutboxException if there is no such Dead item, or it came longer ago than the retention: by then
+     *     other consumers may have forgotten what follows from it. {@link #forceRequeue} does it all the same.
+     */
+    void requeue(String source, String messageId);
+
+    /**
+     * {@link #requeue} however long ago the message came. A Dead record of {@link #receive(Connection, Incoming)} is
+     * removed, for no handler would take it: the message is new when it comes again.
+     *
+     * @throws OutboxException if there is no such message, or it is not Dead
+     */
+    void forceRequeue(String source, String messageId);
+}

@@ -1,0 +1,10 @@
+package dev.outbox;
+
+/** What a Dead message means for the later ones of its key. Messages without a key are never held back. */
+public enum OnDead {
+    /** They are delivered without it. */
+    SKIP,
+
+    /** They wait, visibly, until somebody requeues or removes the Dead one: nothing may come after a gap. */
+    BLOCK
+}

@@ -1,0 +1,34 @@
+package dev.outbox;
+
+import dev.outbox.internal.Require;
+import java.time.Instant;
+
+/**
+ * What an inbox says about one arrival of a message.
+ *
+ * @param firstSeen when the message came for the first time, by the database's clock
+ * @param lastSeen when it came last, this arrival included
+ * @param receipts how often it came, this arrival included; a conflicting arrival counts as none
+ */
+public record Receipt(Kind kind, Instant firstSeen, Instant lastSeen, int receipts) {
+    /** How an arrival compares to what is known. */
+    public enum Kind {
+        /** Never seen, or only in transactions that rolled back. */
+        FIRST,
+        /** Seen before. */
+        DUPLICATE,
+        /** The id was seen before, but with another hash: it is another message. See {@link OnConflict}. */
+        CONFLICT
+    }
+
+    public Receipt {
+        Require.present("kind", kind);
+        Require.present("firstSeen", firstSeen);
+        Require.present("lastSeen", lastSeen);
+    }
+
+    /** Whether the message came for the first time, so that its effect is due. */
+    public boolean isFirst() {
+        return kind == Kind.FIRST;
+    }
+}

@@ -1,0 +1,45 @@
+package dev.outbox;
+
+import dev.outbox.spi.Source;
+import java.time.Duration;
+import javax.sql.DataSource;
+
+/**
+ * What an {@link Outbox} and an {@link Inbox} have in common: a table of work items that are enqueued in the
+ * caller's transaction and worked off by pollers. Thread-safe.
+ */
+public interface WorkQueue {
+    /**
+     * Runs the work in a transaction of its own on this data source: commits it and, if it enqueued something,
+     * wakes the pollers; or rolls back if the work throws, and throws that on. The connection goes back as it
+     * came.
+     *
+     * @throws OutboxException if the transaction could not be opened or committed
+     */
+    default <T, X extends Exception> T transaction(DataSource dataSource, TransactionWork<T, X> work) throws X {
+        return OwnTransaction.run(waking(dataSource), work);
+    }
+
+    /**
+     * A data source whose connections wake the pollers after each commit of a transaction that enqueued
+     * something: for code that keeps its own transactions on plain connections.
+     */
+    DataSource waking(DataSource dataSource);
+
+    /** Has the pollers of this table look now: call it after a commit that enqueued something. */
+    void wakeUp();
+
+    /** A poller over this table, still to be given a destination. */
+    PollerBuilder poller();
+
+    /** A new source over this table, for one poller or a loop of one's own. */
+    Source source();
+
+    /**
+     * Removes Done items that were finished longer ago than this, in batches. Pollers do it by themselves
+     * with the configured retention; this is for people who want it now.
+     *
+     * @return how many were removed
+     */
+    long purge(Duration olderThan);
+}

@@ -1,0 +1,104 @@
+package dev.outbox.postgres;
+
+import dev.outbox.jdbc.internal.Query;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The round that one source makes over all keys, a bounded number of them per claim, so that keys take turns.
+ * Only a whole lap without a find means that there is nothing to claim.
+ *
+ * <p>Finding a key costs about as much as taking a row. So where keys have much waiting, a claim takes fewer
+ * of them, though not fewer than {@value FEWEST_KEYS}, and longer runs of each; where they have little, it
+ * takes more keys. A single key fills the batch alone.
+ */
+final class KeyTour {
+    private static final int FEWEST_KEYS = 32;
+
+    private static final int GROW_AFTER = 32;
+
+    /** How many keys one claim looks at, as a multiple of the rows it wants. */
+    private static final int PROBES_PER_ROW = 4;
+
+    private String cursor = "";
+    private @Nullable String next;
+    private int run = 1;
+
+    /** How many claims to wait before longer runs are tried once more. */
+    private int growsIn;
+
+    private int claims;
+    private int rows;
+    private final Set<String> keys = new HashSet<>();
+    private boolean onlyBulk;
+
+    private boolean lapFound;
+    private boolean lapOnlyBulk = true;
+
+    /** Whether the last lap found no head but bulk; then bulk need not stand back. */
+    private boolean onlyBulkKeys = true;
+
+    void set(Query query, int count) throws SQLException {
+        claims++;
+        rows = 0;
+        keys.clear();
+        onlyBulk = true;
+        query.set("key_cursor", cursor)
+                .set("heads", heads(count))
+                .set("urgent_heads", urgentHeads(heads(count)))
+                .set("probes", PROBES_PER_ROW * count)
+                .set("bulk_chance", onlyBulkKeys ? 1.0 : 0.1);
+    }
+
+    private int heads(int count) {
+        return Math.max(1, count / run);
+    }
+
+    /** Urgent keys come first, but one place in ten is left for the others. */
+    private int urgentHeads(int heads) {
+        return heads > 1 ? heads - Math.max(1, heads / 10) : claims % 10 == 0 ? 0 : 1;
+    }
+
+    /** @param key the last key that was looked at; empty at the end of the round */
+    void walked(String key) {
+        next = key.isEmpty() ? null : key;
+    }
+
+    void took(ResultSet row) throws SQLException {
+        rows++;
+        keys.add(row.getString("message_key"));
+        onlyBulk &= row.getInt("priority") == 2;
+    }
+
+    /**
+     * The claim is over: the cursor moves on; at the end it starts again.
+     *
+     * @return whether a whole lap has found nothing
+     */
+    boolean end(int count) {
+        growsIn--;
+        if (keys.size() == heads(count)) {
+            if (rows <= count / 2 && run > 1) {
+                run /= 2;
+                growsIn = GROW_AFTER;
+            } else if (growsIn <= 0 && rows >= count / 4 * 3) {
+                run = Math.max(1, Math.min(2 * run, count / FEWEST_KEYS));
+            }
+        }
+        lapFound |= rows > 0;
+        lapOnlyBulk &= onlyBulk;
+        if (next != null) {
+            cursor = next;
+            return false;
+        }
+        boolean empty = !lapFound && onlyBulkKeys;
+        cursor = "";
+        onlyBulkKeys = lapOnlyBulk;
+        lapFound = false;
+        lapOnlyBulk = true;
+        return empty;
+    }
+}

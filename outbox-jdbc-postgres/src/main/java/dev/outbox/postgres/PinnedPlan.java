@@ -1,0 +1,116 @@
+package dev.outbox.postgres;
+
+import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Sql;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.postgresql.PGStatement;
+
+/**
+ * One or more statements as a transaction of their own, in a single round trip, each with a plan that does not
+ * depend on what the planner believes about the table.
+ *
+ * <p>A queue table is often empty, and the plan for an empty table reads all of it; kept while a burst comes
+ * in, it makes a claim of 500 out of 100,000 take 20 s. Planning anew each time is safe but costs more than a
+ * claim itself. So the statements are written for their indexes, and the settings here leave the planner
+ * nothing else: one generic plan, kept by the driver's prepared statement, that goes by index. A join leaves
+ * it the choice to go through the table first; so a joined table is also bounded by {@code = ANY}, or is read
+ * by a subquery that is not pulled up. They are local
+ * to the transaction, as is the isolation level, so a pooled connection goes back as it came.
+ */
+final class PinnedPlan {
+    static final String SETTINGS = """
+            SELECT statement_timestamp() AS at,
+                set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true),
+                set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)
+            """;
+
+    /** Prepared statements that the server does not know any more, knows already, or can no longer serve. */
+    private static final Set<String> STALE = Set.of("26000", "42P05", "0A000");
+
+    private final Sql sql;
+
+    private PinnedPlan(Sql sql) {
+        this.sql = sql;
+    }
+
+    static PinnedPlan of(Layout layout, String statement) {
+        return of(layout, List.of(statement));
+    }
+
+    static PinnedPlan of(Layout layout, List<String> statements) {
+        List<String> all = new ArrayList<>(List.of("BEGIN ISOLATION LEVEL READ COMMITTED", SETTINGS));
+        all.addAll(statements);
+        all.add("COMMIT");
+        return new PinnedPlan(layout.resolve(String.join(";\n", all)));
+    }
+
+    interface Parameters {
+        void set(Query query) throws SQLException;
+    }
+
+    interface Reader<T> {
+        T read(Results results) throws SQLException;
+    }
+
+    /** The answers of the statements, in their order. */
+    static final class Results {
+        private final Query query;
+        private final Instant at;
+
+        private Results(Query query) throws SQLException {
+            this.query = query;
+            try (ResultSet settings = query.nextRows()) {
+                settings.next();
+                this.at = Timestamps.read(settings, "at");
+            }
+        }
+
+        /** The server's clock when the transaction began. */
+        Instant at() {
+            return at;
+        }
+
+        ResultSet next() throws SQLException {
+            return query.nextRows();
+        }
+    }
+
+    /** Runs it on a connection in auto-commit mode. By the time the answers are read it has committed. */
+    <T> T run(Connection connection, Parameters parameters, Reader<T> reader) throws SQLException {
+        try (Query query = sql.on(connection).where(PGStatement.class, PinnedPlan::prepareAtOnce)) {
+            parameters.set(query);
+            query.execute();
+            return reader.read(new Results(query));
+        } catch (SQLException e) {
+            end(connection, e);
+            throw e;
+        }
+    }
+
+    /** Planning takes longer than most runs; but who told the driver never to prepare has a reason. */
+    private static void prepareAtOnce(PGStatement statement) throws SQLException {
+        if (statement.getPrepareThreshold() > 1) {
+            statement.setPrepareThreshold(1);
+        }
+    }
+
+    /** The server waits for the end of the transaction that failed. */
+    private static void end(Connection connection, SQLException failure) {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("ROLLBACK");
+            if (failure.getSQLState() != null && STALE.contains(failure.getSQLState())) {
+                statement.execute("DEALLOCATE ALL");
+            }
+        } catch (SQLException e) {
+            failure.addSuppressed(e);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+package dev.outbox.postgres;
+
+import dev.outbox.ConflictException;
+import dev.outbox.Incoming;
+import dev.outbox.Message;
+import dev.outbox.OnConflict;
+import dev.outbox.OutboxException;
+import dev.outbox.Receipt;
+import dev.outbox.Receipt.Kind;
+import dev.outbox.event.OutboxEvent;
+import dev.outbox.internal.Emitter;
+import dev.outbox.internal.SqlFailure;
+import dev.outbox.internal.UuidV7;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.StorableText;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes messages in on the caller's connection, one round trip per call.
+ *
+ * <p><b>Identity.</b> The insert meets the primary key (consumer, source, message id). A unique violation would
+ * abort the caller's transaction, so a known message is an update instead, of the two columns that count receipts
+ * and are in no index. A first receipt is the one that leaves the count at one.
+ *
+ * <p><b>Rivals.</b> While another transaction that inserted the same message is open, the insert waits for its end:
+ * if it rolls back, ours is the first. To call it a duplicate at once would lose the message then. The wait is
+ * bounded by {@code lock_timeout}, set for this statement in the same round trip: {@code caller} keeps the
+ * setting as it was and shortens it, the insert reads from that and so comes after it, and RETURNING puts it back.
+ * RETURNING runs row by row, right after each, so only the last row may do so. A statement that fails takes its
+ * setting with it, for settings roll back too. A shorter timeout of the caller's own stays in force, and then nothing
+ * is set, which costs least.
+ *
+ * <p><b>STRICT order</b> of what is enqueued: the key's locks are taken before its sequence is drawn, as in {@link
+ * PostgresEnqueue}.
+ */
+final class PostgresReceive {
+    private static final Logger LOG = LoggerFactory.getLogger(PostgresInbox.class);
+    private static final String LOCK_TIMEOUT = "55P03";
+
+    /** Keeps the caller's patience and shortens it. */
+    private static final String CALLER = """
+            WITH caller AS MATERIALIZED (
+                SELECT patience, CASE WHEN patience = '0' OR patience::interval > (:patience::text)::interval
+                    THEN set_config('lock_timeout', :patience::text, true) END AS shortened
+                FROM (SELECT current_setting('lock_timeout') AS patience OFFSET 0) setting
+            )""";
+
+    /** Counts a repetition; the last row puts the caller's patience back. */
+    private static final String TAKEN = """
+            ON CONFLICT ({consumer}, {source}, {message_id}) DO UPDATE SET
+                {receipt_count} = CASE WHEN t.{hash} <> EXCLUDED.{hash} THEN t.{receipt_count}
+                    ELSE LEAST(t.{receipt_count}, 2147483646) + 1 END,
+                {last_seen_on} = CASE WHEN t.{hash} <> EXCLUDED.{hash} THEN t.{last_seen_on}
+                    ELSE GREATEST(t.{last_seen_on}, statement_timestamp()) END
+            RETURNING {source} AS source, {message_id} AS message_id, {receipt_count} AS receipt_count,
+                {first_seen_on} AS first_seen_on, {last_seen_on} AS last_seen_on, {hash} AS hash,
+                CASE WHEN {source} = :last_source::text AND {message_id} = :last_message_id::text
+                        AND (SELECT shortened FROM caller) IS NOT NULL
+                    THEN set_config('lock_timeout', (SELECT patience FROM caller), true) END""";
+
+    private static final String RECEIVE = """
+            %s
+            INSERT INTO {table} AS t ({work_item_id}, {consumer}, {source}, {message_id}, {hash}, {status},
+                {processed_on})
+            SELECT :id::uuid, :consumer, :source::text, :message_id::text, :hash::bytea, 2, statement_timestamp()
+            FROM caller
+            %s
+            """.formatted(CALLER, TAKEN);
+
+    private static final String ENQUEUE = """
+            %s,
+            locked AS MATERIALIZED (
+                SELECT count(pg_advisory_xact_lock(:lock_space, b.bucket)) AS locks
+                FROM (SELECT bucket FROM caller LEFT JOIN unnest(:buckets::int[]) AS bucket ON true
+                      ORDER BY bucket) b
+            )
+            INSERT INTO {table} AS t ({work_item_id}, {consumer}, {source}, {message_id}, {hash}, {due_on},
+                {priority}, {topic}, {message_key}, {correlation_id}, {tenant_id}, {content_type}, {headers},
+                {payload}, {payload_bytes})
+            SELECT m.id, :consumer, m.source, m.message_id, m.hash,
+                COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
+                m.priority, m.topic, m.message_key, m.correlation_id, m.tenant_id, m.content_type, m.headers,
+                m.payload, m.payload_bytes
+            FROM locked,
+                unnest(:ids::uuid[], :dues::timestamptz[], :due_ins::bigint[], :priorities::smallint[],
+                    :topics::text[], :keys::text[], :message_ids::text[], :correlation_ids::text[],
+                    :tenant_ids::text[], :content_types::text[], :headers::text[], :payloads::text[],
+                    :payload_bytes::bytea[], :sources::text[], :hashes::bytea[])
+                WITH ORDINALITY AS m(id, due, due_in, priority, topic, message_key, message_id, correlation_id,
+                    tenant_id, content_type, headers, payload, payload_bytes, source, hash, position)
+            WHERE locked.locks IS NOT NULL
+            ORDER BY m.position
+            %s
+            """.formatted(CALLER, TAKEN);
+
+    private final PostgresTable table;
+    private final String consumer;
+    private final MessageRow.Rules rules;
+    private final OnConflict onConflict;
+    private final String patience;
+    private final Emitter emitter;
+    private final Sql receive;
+    private final Sql enqueue;
+
+    PostgresReceive(
+            PostgresTable table,
+            String consumer,
+            MessageRow.Rules rules,
+            OnConflict onConflict,
+            Duration lockTimeout,
+            Emitter emitter) {
+        this.table = table;
+        this.consumer = consumer;
+        this.rules = rules;
+        this.onConflict = onConflict;
+        this.patience = lockTimeout.toMillis() + "ms";
+        this.emitter = emitter;
+        this.receive = table.layout().resolve(RECEIVE);
+        this.enqueue = table.layout().resolve(ENQUEUE);
+    }
+
+    /** What tells messages apart within one consumer. */
+    private record Identity(String source, String messageId) {}
+
+    /** An arrival on its way to the table. */
+    private static final class Arrival {
+        private final Identity identity;
+        private final byte[] hash;
+        private final MessageRow row;
+
+        Arrival(Incoming incoming, Identity identity, MessageRow.Rules rules) {
+            this.identity = identity;
+            this.row = MessageRow.withNewId(incoming.message(), rules);
+            this.hash = incoming.hash();
+        }
+    }
+
+    Receipt receive(Connection tx, Incoming incoming) {
+        Identity identity = identity(incoming);
+        incoming.checkReceivable();
+        byte[] hash = incoming.hash();
+        CallersTransaction.check("receive", tx);
+        try (Query query = receive.on(tx)) {
+            patience(query, identity)
+                    .set("id", UuidV7.next())
+                    .set("source", identity.source)
+                    .set("message_id", identity.messageId)
+                    .set("hash", hash);
+            try (ResultSet row = query.rows()) {
+                row.next();
+                Receipt receipt = receipt(row, hash);
+                tell(identity, receipt);
+                return answer(identity, receipt);
+            }
+        } catch (SQLException e) {
+            throw failure("receive", e);
+        }
+    }
+
+    /**
+     * In rounds, in each of which a message is at most once: the database updates no row twice in a statement. A
+     * conflict is thrown last, for the others are stored all the same and the caller may commit them.
+     *
+     * @param ifStored run if any message is new
+     */
+    List<Receipt> enqueue(Connection tx, List<Incoming> incoming, Runnable ifStored) {
+        List<Arrival> arrivals = incoming.stream()
+                .map(one -> new Arrival(one, identity(one), rules))
+                .toList();
+        CallersTransaction.check("enqueue", tx);
+        Receipt[] receipts = new Receipt[arrivals.size()];
+        List<Map<Identity, Integer>> rounds = new ArrayList<>();
+        Map<Identity, Integer> seen = new HashMap<>();
+        for (int i = 0; i < receipts.length; i++) {
+            Identity identity = arrivals.get(i).identity;
+            int round = seen.merge(identity, 1, Integer::sum) - 1;
+            if (round == rounds.size()) {
+                rounds.add(new LinkedHashMap<>());
+            }
+            rounds.get(round).put(identity, i);
+        }
+        for (Map<Identity, Integer> round : rounds) {
+            enqueue(tx, arrivals, round, receipts);
+        }
+        List<Message> stored = new ArrayList<>();
+        for (int i = 0; i < receipts.length; i++) {
+            Arrival arrival = arrivals.get(i);
+            Receipt receipt = Objects.requireNonNull(receipts[i]);
+            if (receipt.isFirst()) {
+                arrival.row.warnIfLarge(rules, LOG);
+                stored.add(arrival.row.message());
+            }
+            tell(arrival.identity, receipt);
+        }
+        if (!stored.isEmpty()) {
+            emitter.emit(() -> new OutboxEvent.Enqueued(List.copyOf(stored)));
+            ifStored.run();
+        }
+        List<Receipt> answers = new ArrayList<>();
+        for (int i = 0; i < receipts.length; i++) {
+            answers.add(answer(arrivals.get(i).identity, receipts[i]));
+        }
+        return answers;
+    }
+
+    private void enqueue(Connection tx, List<Arrival> arrivals, Map<Identity, Integer> round, Receipt[] receipts) {
+        List<Arrival> sent = round.values().stream().map(arrivals::get).toList();
+        List<MessageRow> rows = sent.stream().map(a -> a.row).toList();
+        try (Query query = enqueue.on(tx)) {
+            patience(MessageRow.bindAll(query, rows), sent.get(sent.size() - 1).identity)
+                    .set("lock_space", table.lockSpace())
+                    .setArray("buckets", "int4", rules.strict() ? KeyBuckets.of(rows) : new Integer[0])
+                    .setArray(
+                            "sources",
+                            "text",
+                            sent.stream().map(a -> a.identity.source).toArray())
+                    .setArray("hashes", "bytea", sent.stream().map(a -> a.hash).toArray(byte[][]::new));
+            try (ResultSet row = query.rows()) {
+                while (row.next()) {
+                    Identity identity = new Identity(row.getString("source"), row.getString("message_id"));
+                    int place = Objects.requireNonNull(round.get(identity));
+                    receipts[place] = receipt(row, arrivals.get(place).hash);
+                }
+            }
+        } catch (SQLException e) {
+            throw failure("enqueue", e);
+        }
+    }
+
+    private Query patience(Query query, Identity last) throws SQLException {
+        return query.set("patience", patience).set("last_source", last.source).set("last_message_id", last.messageId);
+    }
+
+    private static Identity identity(Incoming incoming) {
+        StorableText.check("source", incoming.source());
+        StorableText.check("messageId", incoming.messageId());
+        return new Identity(incoming.source(), incoming.messageId());
+    }
+
+    /** A hash that is not known fits any. */
+    private static Receipt receipt(ResultSet row, byte[] hash) throws SQLException {
+        byte[] known = row.getBytes("hash");
+        int receipts = row.getInt("receipt_count");
+        boolean conflict = known != null && !Arrays.equals(known, hash);
+        Kind kind = conflict ? Kind.CONFLICT : receipts == 1 ? Kind.FIRST : Kind.DUPLICATE;
+        return new Receipt(kind, Timestamps.read(row, "first_seen_on"), Timestamps.read(row, "last_seen_on"), receipts);
+    }
+
+    private void tell(Identity identity, Receipt receipt) {
+        if (receipt.kind() != Kind.CONFLICT) {
+            emitter.emit(() -> new OutboxEvent.Received(consumer, identity.source, identity.messageId, receipt));
+            return;
+        }
+        LOG.warn(
+                "consumer {} has another message {} from {}: the hashes differ; this one was neither stored nor"
+                        + " processed",
+                consumer,
+                identity.messageId,
+                identity.source);
+        emitter.emit(() -> new OutboxEvent.Conflict(consumer, identity.source, identity.messageId, receipt));
+    }
+
+    /** Turns a conflict into what was asked for. */
+    private Receipt answer(Identity identity, Receipt receipt) {
+        if (receipt.kind() != Kind.CONFLICT) {
+            return receipt;
+        }
+        return switch (onConflict) {
+            case THROW -> throw new ConflictException(consumer, identity.source, identity.messageId);
+            case ANSWER -> receipt;
+            case DUPLICATE -> new Receipt(Kind.DUPLICATE, receipt.firstSeen(), receipt.lastSeen(), receipt.receipts());
+        };
+    }
+
+    private OutboxException failure(String what, SQLException e) {
+        String happened = what + " into " + table.name() + " failed";
+        return SqlFailure.of(
+                LOCK_TIMEOUT.equals(e.getSQLState())
+                        ? happened + ", because another transaction that holds the same message or key took too long;"
+                                + " roll back and try again"
+                        : happened,
+                e);
+    }
+}

@@ -1,0 +1,68 @@
+package dev.outbox.postgres;
+
+import static dev.outbox.postgres.Turns.Road.KEYS;
+import static dev.outbox.postgres.Turns.Road.READY;
+import static dev.outbox.postgres.Turns.Road.WAITING;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class TurnsTest {
+    private final Turns turns = new Turns();
+
+    /** Asks roads until one of these has something, as a claim does; which one that is, or null. */
+    private Turns.Road claim(List<Turns.Road> asked, Turns.Road... busy) {
+        for (Turns.Road road : turns.order()) {
+            asked.add(road);
+            if (List.of(busy).contains(road)) {
+                turns.found(road);
+                return road;
+            }
+            turns.empty(road);
+        }
+        return null;
+    }
+
+    @Test
+    void roadsThatHaveSomethingTakeTurns() {
+        List<Turns.Road> found = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            found.add(claim(new ArrayList<>(), READY, WAITING, KEYS));
+        }
+
+        assertThat(found).containsExactly(READY, WAITING, KEYS, READY, WAITING, KEYS);
+    }
+
+    @Test
+    void anEmptyRoadIsLeftOutForAWhileAndThenAskedAgain() {
+        List<Turns.Road> asked = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            claim(asked, READY);
+        }
+
+        assertThat(asked.stream().filter(KEYS::equals).count()).isBetween(4L, 6L);
+        assertThat(asked.stream().filter(WAITING::equals).count()).isBetween(4L, 6L);
+        assertThat(asked.stream().filter(READY::equals)).hasSize(40);
+    }
+
+    @Test
+    void whenNoneHasSomethingAllAreAskedTheLastToHaveSomethingFirst() {
+        claim(new ArrayList<>(), KEYS);
+        claim(new ArrayList<>());
+
+        assertThat(turns.order())
+                .containsExactlyInAnyOrder(READY, WAITING, KEYS)
+                .startsWith(KEYS);
+    }
+
+    @Test
+    void aRoadWhoseEndWasNotReachedDoesNotRest() {
+        turns.unfinished(KEYS);
+
+        assertThat(turns.order()).containsExactly(READY, WAITING, KEYS);
+        turns.found(READY);
+        assertThat(turns.order()).containsExactly(WAITING, KEYS, READY);
+    }
+}
