@@ -22,9 +22,15 @@ final class Broker {
     /** One message that arrived, for the first time or again. */
     record Arrival(String topic, @Nullable String key, String messageId) {}
 
+    private final Wire invoicesDue;
     private final Collection<Arrival> arrivals = new ConcurrentLinkedQueue<>();
     private final Set<String> messageIds = ConcurrentHashMap.newKeySet();
     private final AtomicInteger failedCalls = new AtomicInteger();
+
+    /** @param invoicesDue where messages of the topic {@code invoices.due} go on */
+    Broker(Wire invoicesDue) {
+        this.invoicesDue = invoicesDue;
+    }
 
     void publish(String topic, @Nullable String key, String messageId, String payload) throws IOException {
         double luck = ThreadLocalRandom.current().nextDouble();
@@ -34,6 +40,9 @@ final class Broker {
         }
         arrivals.add(new Arrival(topic, key, messageId));
         messageIds.add(messageId);
+        if (topic.equals(Shop.INVOICES_DUE)) {
+            invoicesDue.carry(new Wire.Parcel(messageId, payload));
+        }
         if (luck < REFUSED + ACKNOWLEDGEMENT_LOST) {
             failedCalls.incrementAndGet();
             throw new IOException("the broker's acknowledgement was lost");

@@ -3,10 +3,12 @@ package dev.outbox.quickstart;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Destination;
+import dev.outbox.Inbox;
 import dev.outbox.Outbox;
 import dev.outbox.Poller;
 import dev.outbox.RetryPolicy;
 import dev.outbox.migrations.OutboxMigrations;
+import dev.outbox.postgres.PostgresInbox;
 import dev.outbox.postgres.PostgresOutbox;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.PrintStream;
@@ -18,11 +20,11 @@ import javax.sql.DataSource;
 
 /**
  * Starts a PostgreSQL, lets customers order in a shop while pollers deliver its messages to a broker, and
- * checks in the end that the promise was kept. {@code -Dquickstart.orders=} sets how many orders; 5,000 if not.
+ * checks in the end that the promise was kept. {@code -Dquickstart.orders=} sets how many orders; 3,000 if not.
  */
 public final class Quickstart {
     private static final int POLLERS = 3;
-    private static final int CONNECTIONS = 12;
+    private static final int CONNECTIONS = 14;
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private final PrintStream out;
@@ -35,12 +37,12 @@ public final class Quickstart {
 
     /** @throws IllegalStateException if the promise was broken */
     public static void main(String[] args) throws Exception {
-        int orders = Integer.getInteger("quickstart.orders", 5_000);
+        int orders = Integer.getInteger("quickstart.orders", 3_000);
         Report report = new Quickstart(System.out, Progress.isTerminal()).run(orders);
         System.out.println();
         System.out.println(report.table(Charset.defaultCharset()));
         if (!report.isKept()) {
-            throw new IllegalStateException("the outbox broke its promise, see the table above");
+            throw new IllegalStateException("the library broke its promise, see the table above");
         }
     }
 
@@ -50,11 +52,24 @@ public final class Quickstart {
                 HikariDataSource dataSource = pool(postgres.getPostgresDatabase())) {
             OutboxMigrations.installIfMissing(dataSource);
             Outbox outbox = PostgresOutbox.create(dataSource);
+            OutboxMigrations.installInboxIfMissing(dataSource);
+            Inbox inbox =
+                    PostgresInbox.builder(dataSource).consumer("accounting").build();
             Shop shop = new Shop(dataSource, outbox);
             shop.createTable();
-            Broker broker = new Broker();
-            deliver(dataSource, outbox, shop, broker, orders);
-            return Report.of(Ledger.read(dataSource), broker.arrivals(), shop.rolledBack(), broker.failedCalls());
+            Accounting accounting = new Accounting(dataSource, inbox);
+            accounting.createTable();
+            Wire wire = new Wire(accounting);
+            Broker broker = new Broker(wire);
+            try (wire) {
+                deliver(dataSource, outbox, shop, broker, orders);
+            }
+            return Report.of(
+                    Ledger.read(dataSource),
+                    broker.arrivals(),
+                    shop.rolledBack(),
+                    broker.failedCalls(),
+                    wire.arrivals());
         }
     }
 

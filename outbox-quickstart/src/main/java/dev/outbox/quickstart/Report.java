@@ -21,7 +21,8 @@ record Report(List<Promise> promises, String remarks) {
     /** One promise and what was counted. */
     record Promise(String text, boolean kept, String counted) {}
 
-    static Report of(Ledger ledger, List<Arrival> arrivals, int rolledBackOrders, int failedCalls) {
+    static Report of(
+            Ledger ledger, List<Arrival> arrivals, int rolledBackOrders, int failedCalls, int arrivalsAtConsumer) {
         Set<String> delivered = new LinkedHashSet<>();
         arrivals.forEach(arrival -> delivered.add(arrival.messageId()));
         return new Report(
@@ -29,7 +30,8 @@ record Report(List<Promise> promises, String remarks) {
                         committedIsDelivered(ledger, delivered),
                         rolledBackIsNeverDelivered(ledger, delivered, rolledBackOrders),
                         keysAreInOrder(ledger, delivered),
-                        nothingIsStuck(ledger)),
+                        nothingIsStuck(ledger),
+                        invoicedOnce(ledger, arrivalsAtConsumer)),
                 text(
                         "The broker failed %,d calls; %,d of its %,d arrivals were repetitions, told by their id.",
                         failedCalls, arrivals.size() - delivered.size(), arrivals.size()));
@@ -92,6 +94,16 @@ record Report(List<Promise> promises, String remarks) {
                         count(ledger, Status.PROCESSING),
                         count(ledger, Status.DEAD),
                         count(ledger, Status.DONE)));
+    }
+
+    private static Promise invoicedOnce(Ledger ledger, int arrivalsAtConsumer) {
+        int due = ledger.invoicesDue().size();
+        int invoices = ledger.invoices().size();
+        Set<String> invoiced = new LinkedHashSet<>(ledger.invoices());
+        return new Promise(
+                "invoiced exactly once",
+                invoices == due && invoiced.equals(new LinkedHashSet<>(ledger.invoicesDue())),
+                text("%,d sent, %,d arrivals, %,d invoices", due, arrivalsAtConsumer, invoices));
     }
 
     private static long count(Ledger ledger, Status status) {

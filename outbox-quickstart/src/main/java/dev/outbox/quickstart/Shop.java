@@ -12,6 +12,7 @@ import javax.sql.DataSource;
 /** Places orders. An order and its messages are one transaction: all of it is stored, or nothing. Thread-safe. */
 final class Shop {
     static final int MESSAGES_PER_ORDER = 3;
+    static final String INVOICES_DUE = "invoices.due";
 
     private static final String CREATE_TABLE = """
             CREATE TABLE orders (

@@ -1,6 +1,7 @@
 /**
  * The example of the README as a program: a shop, a broker that fails now and then, several pollers between
- * them, and a check of what was promised. Start at {@link dev.outbox.quickstart.Shop} and {@link
+ * them, a consumer behind a bad wire, and a check of what was promised. Start at {@link
+ * dev.outbox.quickstart.Shop}, {@link dev.outbox.quickstart.Accounting} and {@link
  * dev.outbox.quickstart.Quickstart}.
  */
 @NullMarked

@@ -11,6 +11,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class FirstMessageIT {
+    /** As the tutorial has its reader look. */
+    private static final String SELECT = """
+            SELECT sequence, topic, message_key, status, attempt_count, processed_by FROM outbox ORDER BY sequence;
+            """;
+
     @Test
     @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void theTutorialDeliversItsMessage() throws Exception {
@@ -19,7 +24,7 @@ class FirstMessageIT {
 
             try (Connection connection = postgres.getPostgresDatabase().getConnection();
                     Statement statement = connection.createStatement();
-                    ResultSet row = statement.executeQuery("SELECT topic, status, attempt_count FROM outbox")) {
+                    ResultSet row = statement.executeQuery(SELECT)) {
                 assertThat(row.next()).isTrue();
                 assertThat(row.getString("topic")).isEqualTo("orders.placed");
                 assertThat(row.getInt("status")).isEqualTo(2);

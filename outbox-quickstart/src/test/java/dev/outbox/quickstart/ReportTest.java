@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ReportTest {
     private final List<Entry> stored = new ArrayList<>();
     private final List<Arrival> arrivals = new ArrayList<>();
+    private final List<String> invoices = new ArrayList<>(List.of("ann-2", "bob-2"));
 
     @BeforeEach
     void twoOrdersWereDelivered() {
@@ -101,6 +102,26 @@ class ReportTest {
     }
 
     @Test
+    void aMissingOrSecondInvoiceBreaksThePromise() {
+        invoices.remove("ann-2");
+        assertThat(broken()).containsExactly("invoiced exactly once");
+
+        invoices.add("bob-2");
+        assertThat(broken()).containsExactly("invoiced exactly once");
+        assertThat(report().promises().get(4).counted()).isEqualTo("2 sent, 3 arrivals, 2 invoices");
+    }
+
+    @Test
+    void anInvoiceForWhatWasNeverSentBreaksThePromise() {
+        invoices.set(0, "eve-2");
+        assertThat(broken()).containsExactly("invoiced exactly once");
+
+        invoices.set(0, "ann-2");
+        invoices.add("eve-2");
+        assertThat(broken()).containsExactly("invoiced exactly once");
+    }
+
+    @Test
     void theTableMarksWhatIsBrokenInAnyEncoding() {
         arrivals.remove(arrival("bob", 2));
 
@@ -109,7 +130,7 @@ class ReportTest {
     }
 
     private Report report() {
-        return Report.of(new Ledger(2, stored), arrivals, 1, 0);
+        return Report.of(new Ledger(2, stored, List.of("ann-2", "bob-2"), invoices), arrivals, 1, 0, 3);
     }
 
     private List<String> broken() {
