@@ -1,0 +1,17 @@
+package dev.outbox.benchmarks;
+
+/** A system that stores single messages and delivers each as soon as it is committed. */
+interface Courier {
+    String name();
+
+    String settings();
+
+    /** Starts everything. */
+    Line start(Database database, Arrivals arrivals) throws Exception;
+
+    /** A running system. */
+    interface Line extends Running {
+        /** One transaction: an order and this message. Called by several threads. */
+        void commit(int number) throws Exception;
+    }
+}

@@ -1,0 +1,16 @@
+package dev.outbox.benchmarks;
+
+import org.jspecify.annotations.Nullable;
+
+/** What one run gave; null where it does not apply or cannot be known here. CPU and WAL are per message. */
+record Measurement(
+        @Nullable Double perSecond,
+        @Nullable Double p50Millis,
+        @Nullable Double p99Millis,
+        @Nullable Double databaseCpuMicros,
+        @Nullable Double walBytes) {
+
+    Measurement withLatency(double p50Millis, double p99Millis) {
+        return new Measurement(perSecond, p50Millis, p99Millis, databaseCpuMicros, walBytes);
+    }
+}
