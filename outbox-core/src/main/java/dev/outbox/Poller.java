@@ -233,7 +233,7 @@ public final class Poller implements AutoCloseable {
     private void deliver(List<Run> runs) {
         Workers delivering = workers;
         if (isStopping()) {
-            giveBack(runs);
+            runs.forEach(delivery::finish);
         } else if (delivering == null) {
             delivery.deliver(runs);
         } else {
