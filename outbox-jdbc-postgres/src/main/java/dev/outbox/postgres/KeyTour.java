@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Finding a key costs about as much as taking a row. So where keys have much waiting, a claim takes fewer
  * of them, though not fewer than {@value FEWEST_KEYS}, and longer runs of each; where they have little, it
- * takes more keys. A single key fills the batch alone.
+ * takes more keys: as many as fill the batch, by what the keys of the last claims had. A single key fills the
+ * batch alone.
  */
 final class KeyTour {
     private static final int FEWEST_KEYS = 32;
@@ -25,7 +26,9 @@ final class KeyTour {
 
     private String cursor = "";
     private @Nullable String next;
-    private int run = 1;
+
+    /** How many rows a key is expected to have waiting. */
+    private double run = 1;
 
     /** How many claims to wait before longer runs are tried once more. */
     private int growsIn;
@@ -48,13 +51,18 @@ final class KeyTour {
         onlyBulk = true;
         query.set("key_cursor", cursor)
                 .set("heads", heads(count))
+                .set("longest_run", (int) Math.ceil(Math.min(2 * run, longestRun(count))))
                 .set("urgent_heads", urgentHeads(heads(count)))
                 .set("probes", PROBES_PER_ROW * count)
                 .set("bulk_chance", onlyBulkKeys ? 1.0 : 0.1);
     }
 
     private int heads(int count) {
-        return Math.max(1, count / run);
+        return Math.max(1, (int) (count / run));
+    }
+
+    private static double longestRun(int count) {
+        return Math.max(1, count / FEWEST_KEYS);
     }
 
     /** Urgent keys come first, but one place in ten is left for the others. */
@@ -81,11 +89,11 @@ final class KeyTour {
     boolean end(int count) {
         growsIn--;
         if (keys.size() == heads(count)) {
-            if (rows <= count / 2 && run > 1) {
-                run /= 2;
+            if (rows < count / 10 * 9) {
+                run = Math.max(1, (double) rows / keys.size());
                 growsIn = GROW_AFTER;
-            } else if (growsIn <= 0 && rows >= count / 4 * 3) {
-                run = Math.max(1, Math.min(2 * run, count / FEWEST_KEYS));
+            } else if (growsIn <= 0) {
+                run = Math.min(2 * run, longestRun(count));
             }
         }
         lapFound |= rows > 0;
