@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import dev.outbox.Message;
 import dev.outbox.Ordering;
 import dev.outbox.PayloadSerializer;
+import dev.outbox.Priority;
 import dev.outbox.internal.HeadersText;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.UuidV7;
@@ -131,10 +132,7 @@ record MessageRow(UUID id, Message message, @Nullable String headers, int size) 
         return query.setArray("ids", "uuid", column(rows, MessageRow::id))
                 .setArray("dues", "timestamptz", column(rows, r -> dueText(r.message.due())))
                 .setArray("due_ins", "int8", column(rows, MessageRow::dueInMicros))
-                .setArray(
-                        "priorities",
-                        "int2",
-                        column(rows, r -> r.message.priority().code()))
+                .setArray("priorities", "int2", column(rows, MessageRow::unusualPriority))
                 .setArray("topics", "text", column(rows, r -> r.message.topic()))
                 .setArray("keys", "text", column(rows, r -> r.message.key()))
                 .setArray("message_ids", "text", column(rows, r -> r.message.id()))
@@ -163,6 +161,11 @@ record MessageRow(UUID id, Message message, @Nullable String headers, int size) 
 
     private static @Nullable String dueText(@Nullable Instant due) {
         return due == null ? null : due.toString();
+    }
+
+    /** Normal is what a null stands for. */
+    private @Nullable Integer unusualPriority() {
+        return message.priority() == Priority.NORMAL ? null : message.priority().code();
     }
 
     private @Nullable Long dueInMicros() {

@@ -88,7 +88,7 @@ final class PostgresReceive {
                 {payload}, {payload_bytes})
             SELECT m.id, :consumer, m.source, m.message_id, m.hash,
                 COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
-                m.priority, m.topic, m.message_key, m.correlation_id, m.tenant_id, m.content_type, m.headers,
+                COALESCE(m.priority, 1::smallint), m.topic, m.message_key, m.correlation_id, m.tenant_id, m.content_type, m.headers,
                 m.payload, m.payload_bytes
             FROM locked,
                 unnest(:ids::uuid[], :dues::timestamptz[], :due_ins::bigint[], :priorities::smallint[],
