@@ -7,6 +7,7 @@ import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,6 +1,5 @@
-package dev.outbox.postgres;
+package dev.outbox.jdbc.internal;
 
-import dev.outbox.jdbc.internal.Query;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashSet;
@@ -15,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * of them, though not fewer than {@value FEWEST_KEYS}, and longer runs of each; where they have little, it
  * takes more keys. A single key fills the batch alone.
  */
-final class KeyTour {
+public final class KeyTour {
     private static final int FEWEST_KEYS = 32;
 
     private static final int GROW_AFTER = 32;
@@ -41,7 +40,7 @@ final class KeyTour {
     /** Whether the last lap found no head but bulk; then bulk need not stand back. */
     private boolean onlyBulkKeys = true;
 
-    void set(Query query, int count) throws SQLException {
+    public void set(Query query, int count) throws SQLException {
         claims++;
         rows = 0;
         keys.clear();
@@ -63,11 +62,11 @@ final class KeyTour {
     }
 
     /** @param key the last key that was looked at; empty at the end of the round */
-    void walked(String key) {
+    public void walked(String key) {
         next = key.isEmpty() ? null : key;
     }
 
-    void took(ResultSet row) throws SQLException {
+    public void took(ResultSet row) throws SQLException {
         rows++;
         keys.add(row.getString("message_key"));
         onlyBulk &= row.getInt("priority") == 2;
@@ -78,7 +77,7 @@ final class KeyTour {
      *
      * @return whether a whole lap has found nothing
      */
-    boolean end(int count) {
+    public boolean end(int count) {
         growsIn--;
         if (keys.size() == heads(count)) {
             if (rows <= count / 2 && run > 1) {
