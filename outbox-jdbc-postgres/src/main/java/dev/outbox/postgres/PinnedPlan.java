@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.Timestamps;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -2,7 +2,11 @@ package dev.outbox.postgres;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.KeyTour;
+import dev.outbox.jdbc.internal.Marks;
 import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Turns;
+import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -240,7 +244,7 @@ final class PostgresClaim {
         this.waiting = PinnedPlan.unflushed(table.layout(), List.of(WAITING));
         this.keys = PinnedPlan.unflushed(table.layout(), List.of(KEYS, WALKED));
         this.serializer = serializer;
-        this.marks = new Marks(ticker);
+        this.marks = new Marks(ticker, new PostgresMarks());
     }
 
     /**

@@ -12,6 +12,8 @@ import dev.outbox.Receipt;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.StorableText;
+import dev.outbox.jdbc.internal.TableQueue;
+import dev.outbox.jdbc.internal.TableSettings;
 import dev.outbox.spi.TransactionalSource;
 import java.sql.Connection;
 import java.time.Duration;
@@ -30,16 +32,17 @@ import org.jspecify.annotations.Nullable;
  * the poller, for purge and for single records; receive and enqueue use the caller's own connection.
  */
 public final class PostgresInbox implements Inbox {
-    private final PostgresQueue queue;
+    private final TableQueue queue;
     private final PostgresReceive receive;
     private final PostgresRecords records;
     private final Duration maxRedelivery;
 
-    private PostgresInbox(PostgresTable table, Connections connections, Builder options, String consumer) {
-        this.queue = new PostgresQueue(table, connections, options, Ack.KEEP);
+    private PostgresInbox(
+            PostgresTable table, Connections connections, TableSettings settings, Builder options, String consumer) {
+        this.queue = PostgresQueue.over(table, connections, settings, Ack.KEEP, options);
         this.receive = new PostgresReceive(
-                table, consumer, options.rules(), options.onConflict, options.lockTimeout, options.emitter());
-        this.records = new PostgresRecords(table, connections, options.retention());
+                table, consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
+        this.records = new PostgresRecords(table, connections, settings.retention());
         this.maxRedelivery = options.maxRedelivery;
     }
 
@@ -93,7 +96,7 @@ public final class PostgresInbox implements Inbox {
 
     @Override
     public DataSource waking(DataSource dataSource) {
-        return PostgresQueue.waking(dataSource);
+        return TableQueue.waking(dataSource);
     }
 
     @Override
@@ -140,7 +143,7 @@ public final class PostgresInbox implements Inbox {
         }
 
         @Override
-        Builder self() {
+        protected Builder self() {
             return this;
         }
 
@@ -195,9 +198,10 @@ public final class PostgresInbox implements Inbox {
                         + " application that receives");
             }
             checkWindow("retention", retention(), maxRedelivery);
-            return build(
+            TableSettings settings = settings();
+            return settings.open(
                     (connection, table) -> PostgresTable.detectInbox(connection, table, name),
-                    (table, connections) -> new PostgresInbox(table, connections, this, name));
+                    (table, connections) -> new PostgresInbox(table, connections, settings, this, name));
         }
     }
 }

@@ -9,6 +9,8 @@ import dev.outbox.PollerBuilder;
 import dev.outbox.Stage;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.TableQueue;
+import dev.outbox.jdbc.internal.TableSettings;
 import dev.outbox.spi.TransactionalSource;
 import java.sql.Connection;
 import java.time.Duration;
@@ -24,12 +26,12 @@ import javax.sql.DataSource;
  * connection.
  */
 public final class PostgresOutbox implements Outbox {
-    private final PostgresQueue queue;
+    private final TableQueue queue;
     private final PostgresEnqueue enqueue;
 
-    private PostgresOutbox(PostgresTable table, Connections connections, Builder options) {
-        this.queue = new PostgresQueue(table, connections, options, options.ack);
-        this.enqueue = new PostgresEnqueue(table, options.rules(), options.emitter());
+    private PostgresOutbox(PostgresTable table, Connections connections, TableSettings settings, Builder options) {
+        this.queue = PostgresQueue.over(table, connections, settings, options.ack, options);
+        this.enqueue = new PostgresEnqueue(table, settings.rules(), settings.emitter());
     }
 
     /** An outbox in the table {@code outbox} with all defaults. */
@@ -70,7 +72,7 @@ public final class PostgresOutbox implements Outbox {
 
     @Override
     public DataSource waking(DataSource dataSource) {
-        return PostgresQueue.waking(dataSource);
+        return TableQueue.waking(dataSource);
     }
 
     @Override
@@ -97,7 +99,7 @@ public final class PostgresOutbox implements Outbox {
         }
 
         @Override
-        Builder self() {
+        protected Builder self() {
             return this;
         }
 
@@ -115,7 +117,10 @@ public final class PostgresOutbox implements Outbox {
          *     or the data source of notify will never do
          */
         public PostgresOutbox build() {
-            return build(PostgresTable::detect, (table, connections) -> new PostgresOutbox(table, connections, this));
+            TableSettings settings = settings();
+            return settings.open(
+                    PostgresTable::detect,
+                    (table, connections) -> new PostgresOutbox(table, connections, settings, this));
         }
     }
 }

@@ -1,6 +1,5 @@
-package dev.outbox.postgres;
+package dev.outbox.jdbc.internal;
 
-import dev.outbox.jdbc.internal.Query;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashSet;
@@ -16,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * takes more keys: as many as fill the batch, by what the keys of the last claims had. A single key fills the
  * batch alone.
  */
-final class KeyTour {
+public final class KeyTour {
     private static final int FEWEST_KEYS = 32;
 
     private static final int GROW_AFTER = 32;
@@ -44,7 +43,7 @@ final class KeyTour {
     /** Whether the last lap found no head but bulk; then bulk need not stand back. */
     private boolean onlyBulkKeys = true;
 
-    void set(Query query, int count) throws SQLException {
+    public void set(Query query, int count) throws SQLException {
         claims++;
         rows = 0;
         keys.clear();
@@ -71,11 +70,11 @@ final class KeyTour {
     }
 
     /** @param key the last key that was looked at; empty at the end of the round */
-    void walked(String key) {
+    public void walked(String key) {
         next = key.isEmpty() ? null : key;
     }
 
-    void took(ResultSet row) throws SQLException {
+    public void took(ResultSet row) throws SQLException {
         rows++;
         keys.add(row.getString("message_key"));
         onlyBulk &= row.getInt("priority") == 2;
@@ -86,7 +85,7 @@ final class KeyTour {
      *
      * @return whether a whole lap has found nothing
      */
-    boolean end(int count) {
+    public boolean end(int count) {
         growsIn--;
         if (keys.size() == heads(count)) {
             if (rows < count / 10 * 9) {
