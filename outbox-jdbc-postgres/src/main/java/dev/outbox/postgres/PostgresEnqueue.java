@@ -5,6 +5,7 @@ import dev.outbox.Message;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import java.sql.Connection;
@@ -36,7 +37,7 @@ final class PostgresEnqueue {
             VALUES (:id, COALESCE(:due::timestamptz, statement_timestamp() + :due_in::bigint * interval '1 microsecond'),
                 :priority, :topic, :key, :message_id,
                 :correlation_id, :tenant_id, :content_type, :headers, :payload, :payload_bytes)
-            ON CONFLICT ({work_item_id}) DO NOTHING
+            ON CONFLICT DO NOTHING
             """;
 
     private static final String INSERT_LOCKED = """
@@ -47,7 +48,7 @@ final class PostgresEnqueue {
                 :correlation_id::text, :tenant_id::text, :content_type::text, :headers::text, :payload::text,
                 :payload_bytes::bytea
             WHERE pg_advisory_xact_lock(:lock_space, :bucket) IS NOT NULL
-            ON CONFLICT ({work_item_id}) DO NOTHING
+            ON CONFLICT DO NOTHING
             """;
 
     private static final String INSERT_MANY = """
@@ -66,7 +67,7 @@ final class PostgresEnqueue {
                     tenant_id, content_type, headers, payload, payload_bytes, position)
             WHERE l.locks IS NOT NULL
             ORDER BY m.position
-            ON CONFLICT ({work_item_id}) DO NOTHING
+            ON CONFLICT DO NOTHING
             RETURNING {work_item_id}
             """;
 
@@ -88,11 +89,17 @@ final class PostgresEnqueue {
 
     /** The message as it would be stored: encoded, and found to be fit for it. */
     Message prepare(Message message) {
-        return MessageRow.of(message, rules).message();
+        return row(message).message();
+    }
+
+    private MessageRow row(Message message) {
+        MessageRow row = MessageRow.of(message, rules);
+        table.check(row.message());
+        return table.phase() == Phase.CLEAN ? row : row.withMessageId();
     }
 
     Enqueued one(Connection tx, Message message) {
-        MessageRow row = MessageRow.of(message, rules);
+        MessageRow row = row(message);
         CallersTransaction.check("enqueue", tx);
         return one(tx, row);
     }
@@ -112,8 +119,7 @@ final class PostgresEnqueue {
     }
 
     Enqueued all(Connection tx, List<Message> messages) {
-        List<MessageRow> rows =
-                messages.stream().map(message -> MessageRow.of(message, rules)).toList();
+        List<MessageRow> rows = messages.stream().map(this::row).toList();
         CallersTransaction.check("enqueue", tx);
         if (rows.isEmpty()) {
             return new Enqueued(List.of(), List.of());

@@ -9,6 +9,7 @@ import dev.outbox.OnConflict;
 import dev.outbox.OutboxException;
 import dev.outbox.PollerBuilder;
 import dev.outbox.Receipt;
+import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.StorableText;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -31,15 +33,22 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PostgresInbox implements Inbox {
     private final PostgresQueue queue;
-    private final PostgresReceive receive;
-    private final PostgresRecords records;
+    private final LiveTable table;
+    private final Supplier<PostgresReceive> receive;
+    private final Supplier<PostgresRecords> records;
     private final Duration maxRedelivery;
 
-    private PostgresInbox(PostgresTable table, Connections connections, Builder options, String consumer) {
+    private PostgresInbox(LiveTable table, Connections connections, Builder options, String consumer) {
         this.queue = new PostgresQueue(table, connections, options, Ack.KEEP);
-        this.receive = new PostgresReceive(
-                table, consumer, options.rules(), options.onConflict, options.lockTimeout, options.emitter());
-        this.records = new PostgresRecords(table, connections, options.retention());
+        this.table = table;
+        MessageRow.Rules rules = options.rules();
+        Emitter emitter = options.emitter();
+        OnConflict onConflict = options.onConflict;
+        Duration lockTimeout = options.lockTimeout;
+        this.receive =
+                table.per(found -> new PostgresReceive(found, consumer, rules, onConflict, lockTimeout, emitter));
+        Duration retention = options.retention();
+        this.records = table.per(found -> new PostgresRecords(found, connections, retention));
         this.maxRedelivery = options.maxRedelivery;
     }
 
@@ -49,7 +58,7 @@ public final class PostgresInbox implements Inbox {
 
     @Override
     public Receipt receive(Connection tx, Incoming incoming) {
-        return receive.receive(tx, Require.present("incoming", incoming));
+        return receive.get().receive(tx, Require.present("incoming", incoming));
     }
 
     @Override
@@ -61,28 +70,31 @@ public final class PostgresInbox implements Inbox {
     public List<Receipt> enqueueAll(Connection tx, Collection<Incoming> incoming) {
         List<Incoming> all = new ArrayList<>(Require.present("incoming", incoming));
         all.forEach(one -> Require.present("incoming", one));
-        return receive.enqueue(tx, all, () -> queue.wakeAfter(tx));
+        return receive.get().enqueue(tx, all, () -> queue.wakeAfter(tx));
     }
 
     @Override
     public Optional<InboxRecord> get(String source, String messageId) {
-        return records.get(source, messageId);
+        return table.adapting(() -> records.get().get(source, messageId));
     }
 
     @Override
     public boolean markDead(Connection tx, String source, String messageId, String reason) {
-        return records.markDead(tx, source, messageId, reason);
+        return records.get().markDead(tx, source, messageId, reason);
     }
 
     @Override
     public void requeue(String source, String messageId) {
-        records.requeue(source, messageId, false);
-        queue.wakeUp();
+        requeue(source, messageId, false);
     }
 
     @Override
     public void forceRequeue(String source, String messageId) {
-        records.requeue(source, messageId, true);
+        requeue(source, messageId, true);
+    }
+
+    private void requeue(String source, String messageId, boolean forced) {
+        table.adapting(() -> records.get().requeue(source, messageId, forced));
         queue.wakeUp();
     }
 

@@ -7,6 +7,7 @@ import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -24,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract sealed class PostgresOptions<B extends PostgresOptions<B>>
         permits PostgresOutbox.Builder, PostgresInbox.Builder {
+    /** How often a table that is not canonical yet is looked at by default. */
+    public static final Duration REFRESH_INTERVAL = Phase.REFRESH_INTERVAL;
+
     private static final Duration MAX_RETENTION = Duration.ofDays(36_500);
     private static final int WARN_PAYLOAD = 256 << 10;
 
@@ -38,6 +42,7 @@ public abstract sealed class PostgresOptions<B extends PostgresOptions<B>>
     private boolean wakesLocally = true;
     private @Nullable DataSource notify;
     private LongSupplier ticker = System::nanoTime;
+    private Duration refreshInterval = REFRESH_INTERVAL;
 
     PostgresOptions(DataSource dataSource, String table, Duration retention) {
         this.dataSource = Require.present("dataSource", dataSource);
@@ -133,6 +138,17 @@ public abstract sealed class PostgresOptions<B extends PostgresOptions<B>>
         return self();
     }
 
+    /**
+     * How often a table that is not canonical yet is looked at, so that a migration is noticed without a restart; 10 ms
+     * to 1 minute. A migration waits for twice the default before it takes away what the phase before needs, so who
+     * sets more has to tell it. A canonical table is not looked at again. Default: {@link #REFRESH_INTERVAL}, 5 s.
+     */
+    public B refreshInterval(Duration refreshInterval) {
+        this.refreshInterval =
+                Require.between("refreshInterval", refreshInterval, Duration.ofMillis(10), Duration.ofMinutes(1));
+        return self();
+    }
+
     /** A monotonic clock in nanoseconds for timers, for tests. Default: {@link System#nanoTime}. */
     public B ticker(LongSupplier ticker) {
         this.ticker = Require.present("ticker", ticker);
@@ -173,18 +189,13 @@ public abstract sealed class PostgresOptions<B extends PostgresOptions<B>>
         return ticker;
     }
 
-    /** How the table is looked at. */
-    interface Detection {
-        PostgresTable detect(Connection connection, TableName name) throws SQLException;
-    }
-
     /** What is made of it. */
     interface Construction<T> {
-        T over(PostgresTable table, Connections connections);
+        T over(LiveTable table, Connections connections);
     }
 
     /** Checks what the options say together, and looks at the table. */
-    <T> T build(Detection detection, Construction<T> construction) {
+    <T> T build(LiveTable.Detection detection, Construction<T> construction) {
         if (effectiveWarnPayload() > maxPayload) {
             throw new IllegalArgumentException(
                     "warnPayload must be at most maxPayload, " + maxPayload + ", was " + effectiveWarnPayload());
@@ -194,9 +205,11 @@ public abstract sealed class PostgresOptions<B extends PostgresOptions<B>>
         }
         Connections connections = new Connections(dataSource);
         try (Connection connection = dataSource.getConnection()) {
-            PostgresTable table = detection.detect(connection, name);
+            LiveTable table = new LiveTable(connections, detection, detection.detect(connection, name));
             connections.learnDefaults(connection);
-            return construction.over(table, connections);
+            T built = construction.over(table, connections);
+            table.watch(refreshInterval);
+            return built;
         } catch (SQLException e) {
             throw SqlFailure.of("cannot look at table " + name, e);
         }

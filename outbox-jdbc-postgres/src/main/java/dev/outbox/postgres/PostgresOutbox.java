@@ -7,6 +7,7 @@ import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.PollerBuilder;
 import dev.outbox.Stage;
+import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.spi.TransactionalSource;
@@ -14,6 +15,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 /**
@@ -25,11 +27,13 @@ import javax.sql.DataSource;
  */
 public final class PostgresOutbox implements Outbox {
     private final PostgresQueue queue;
-    private final PostgresEnqueue enqueue;
+    private final Supplier<PostgresEnqueue> enqueue;
 
-    private PostgresOutbox(PostgresTable table, Connections connections, Builder options) {
+    private PostgresOutbox(LiveTable table, Connections connections, Builder options) {
         this.queue = new PostgresQueue(table, connections, options, options.ack);
-        this.enqueue = new PostgresEnqueue(table, options.rules(), options.emitter());
+        MessageRow.Rules rules = options.rules();
+        Emitter emitter = options.emitter();
+        this.enqueue = table.per(found -> new PostgresEnqueue(found, rules, emitter));
     }
 
     /** An outbox in the table {@code outbox} with all defaults. */
@@ -43,17 +47,17 @@ public final class PostgresOutbox implements Outbox {
 
     @Override
     public Enqueued enqueue(Connection tx, Message message) {
-        return wakingAfter(tx, enqueue.one(tx, message));
+        return wakingAfter(tx, enqueue.get().one(tx, message));
     }
 
     @Override
     public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
-        return wakingAfter(tx, enqueue.all(tx, new ArrayList<>(Require.present("messages", messages))));
+        return wakingAfter(tx, enqueue.get().all(tx, new ArrayList<>(Require.present("messages", messages))));
     }
 
     @Override
     public Stage stage() {
-        return Stage.over(this, enqueue::prepare);
+        return Stage.over(this, message -> enqueue.get().prepare(message));
     }
 
     private Enqueued wakingAfter(Connection tx, Enqueued enqueued) {

@@ -14,12 +14,13 @@ import dev.outbox.spi.TransactionalSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** What is the same for an outbox and an inbox table: sources, pollers, wake-ups and purge. Thread-safe. */
 final class PostgresQueue {
-    private final PostgresTable table;
+    private final LiveTable table;
     private final Connections connections;
     private final PostgresOptions<?> options;
     private final Ack ack;
@@ -30,7 +31,7 @@ final class PostgresQueue {
     /** One object, so that many enqueues of a transaction wake once. */
     private final Runnable wakeAll = this::wakeUp;
 
-    PostgresQueue(PostgresTable table, Connections connections, PostgresOptions<?> options, Ack ack) {
+    PostgresQueue(LiveTable table, Connections connections, PostgresOptions<?> options, Ack ack) {
         this.table = table;
         this.connections = connections;
         this.options = options;
@@ -38,7 +39,7 @@ final class PostgresQueue {
         DataSource notifying = options.notifying();
         this.notify = notifying == null
                 ? null
-                : new PostgresNotify(notifying, table.channel(), !options.wakesLocally(), NotifyTimes.STANDARD);
+                : new PostgresNotify(notifying, table.now().channel(), !options.wakesLocally(), NotifyTimes.STANDARD);
     }
 
     PollerBuilder poller() {
@@ -54,7 +55,11 @@ final class PostgresQueue {
     }
 
     TransactionalSource source() {
-        return new PostgresSource(table, connections, ack, options.retention(), options.serializer(), options.ticker());
+        return table.isSettled() ? source(table.now()) : new AdaptingSource(table, table.per(this::source));
+    }
+
+    private PostgresSource source(PostgresTable found) {
+        return new PostgresSource(found, connections, ack, options.retention(), options.serializer(), options.ticker());
     }
 
     static DataSource waking(DataSource dataSource) {
@@ -75,17 +80,17 @@ final class PostgresQueue {
         try {
             AfterCommit.on(tx, wakeAll);
         } catch (SQLException e) {
-            throw SqlFailure.of("enqueue into " + table.name() + " failed", e);
+            throw SqlFailure.of("enqueue into " + table.now().name() + " failed", e);
         }
     }
 
     long purge(Duration olderThan) {
         Require.notNegative("olderThan", olderThan);
-        PostgresPurge purge = new PostgresPurge(table, connections, olderThan);
+        Supplier<PostgresPurge> purge = table.per(found -> new PostgresPurge(found, connections, olderThan));
         long removed = 0;
         int batch;
         do {
-            batch = purge.batch();
+            batch = table.adapting(() -> purge.get().batch());
             removed += batch;
         } while (batch > 0);
         return removed;
