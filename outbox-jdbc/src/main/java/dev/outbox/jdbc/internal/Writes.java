@@ -149,9 +149,9 @@ public record Writes(Map<String, List<Target>> targets, Map<String, String> defa
                 if (depth-- == 0) {
                     return at;
                 }
-            } else if (Character.isLetter(c)) {
+            } else if (Character.isJavaIdentifierStart(c)) {
                 int end = at;
-                while (end < text.length() && Character.isLetterOrDigit(text.charAt(end))) {
+                while (end < text.length() && Character.isJavaIdentifierPart(text.charAt(end))) {
                     end++;
                 }
                 String word = text.substring(at, end).toUpperCase(Locale.ROOT);
