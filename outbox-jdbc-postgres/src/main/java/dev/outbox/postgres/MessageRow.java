@@ -148,18 +148,22 @@ record MessageRow(UUID id, Message message, @Nullable String headers, int size) 
                 .setArray("content_types", "text", column(rows, r -> r.message.contentType()))
                 .setArray("headers", "text", column(rows, MessageRow::headers))
                 .setArray("payloads", "text", column(rows, MessageRow::text))
-                .setArray(
-                        "payload_bytes",
-                        "bytea",
-                        rows.stream().map(MessageRow::bytes).toArray(byte[][]::new));
+                .setArray("payload_bytes", "bytea", column(rows, new byte[rows.size()][], MessageRow::bytes));
     }
 
-    private static Object[] column(List<MessageRow> rows, Function<MessageRow, @Nullable Object> field) {
-        Object[] column = new Object[rows.size()];
+    private static Object @Nullable [] column(List<MessageRow> rows, Function<MessageRow, @Nullable Object> field) {
+        return column(rows, new Object[rows.size()], field);
+    }
+
+    /** Null if all of them are: a missing array is read as nulls, and costs nothing. */
+    private static <T> T @Nullable [] column(
+            List<MessageRow> rows, T[] column, Function<MessageRow, @Nullable T> field) {
+        boolean any = false;
         for (int i = 0; i < column.length; i++) {
             column[i] = field.apply(rows.get(i));
+            any |= column[i] != null;
         }
-        return column;
+        return any ? column : null;
     }
 
     private static @Nullable String dueText(@Nullable Instant due) {

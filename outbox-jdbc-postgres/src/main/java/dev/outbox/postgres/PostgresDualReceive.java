@@ -26,18 +26,8 @@ import java.util.Map;
  * "arrived, not processed", and whoever comes next is the first again: it is removed and stored anew.
  */
 final class PostgresDualReceive implements PostgresReceive.Taking {
-    /** Keeps the caller's patience and shortens it. */
-    private static final String SHORTEN = """
-            SELECT set_config('outbox.patience', patience, true),
-                CASE WHEN patience = '0' OR patience::interval > (:patience::text)::interval
-                    THEN set_config('lock_timeout', :patience::text, true) END
-            FROM (SELECT current_setting('lock_timeout') AS patience OFFSET 0) setting
-            """;
-
-    /** Puts it back. */
+    /** Puts the caller's patience back. */
     private static final String RESTORE = "SELECT set_config('lock_timeout', current_setting('outbox.patience'), true)";
-
-    private static final String NO_CALLER = "WITH caller AS MATERIALIZED (SELECT true)";
 
     private static final String IF_NEW = """
             ON CONFLICT DO NOTHING
@@ -75,12 +65,12 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
     PostgresDualReceive(PostgresTable table, String statement, String patience) {
         this.table = table;
         this.patience = patience;
-        this.insert = patiently(statement.formatted(NO_CALLER, IF_NEW));
-        this.count = patiently(FORGET, COUNT);
+        this.insert = all(statement.formatted(PostgresReceive.SHORTENED, IF_NEW), RESTORE);
+        this.count = all("SELECT " + PostgresReceive.SHORTENED, FORGET, COUNT, RESTORE);
     }
 
-    private Sql patiently(String... statements) {
-        return table.layout().resolve(SHORTEN + ";\n" + String.join(";\n", statements) + ";\n" + RESTORE);
+    private Sql all(String... statements) {
+        return table.layout().resolve(String.join(";\n", statements));
     }
 
     @Override

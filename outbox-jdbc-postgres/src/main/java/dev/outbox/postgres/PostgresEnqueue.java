@@ -5,6 +5,7 @@ import dev.outbox.Message;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
@@ -22,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * Stores messages on the caller's connection, one round trip per call.
  *
  * <p>An id that is there already is no error: a unique violation would abort the caller's transaction, so
- * the insert does nothing for it and answers what it stored.
+ * the insert does nothing for it and answers what it stored. That costs the server a third more, so messages
+ * without an id of the caller's, which get a new one, are inserted plainly.
  *
  * <p>STRICT order: the locks are taken before the row's sequence is drawn, or a transaction that waited
  * would have drawn too early. INSERT … VALUES evaluates the identity column first; a locking WHERE, or a
@@ -37,7 +39,6 @@ final class PostgresEnqueue {
             VALUES (:id, COALESCE(:due::timestamptz, statement_timestamp() + :due_in::bigint * interval '1 microsecond'),
                 :priority, :topic, :key, :message_id,
                 :correlation_id, :tenant_id, :content_type, :headers, :payload, :payload_bytes)
-            ON CONFLICT DO NOTHING
             """;
 
     private static final String INSERT_LOCKED = """
@@ -48,10 +49,24 @@ final class PostgresEnqueue {
                 :correlation_id::text, :tenant_id::text, :content_type::text, :headers::text, :payload::text,
                 :payload_bytes::bytea
             WHERE pg_advisory_xact_lock(:lock_space, :bucket) IS NOT NULL
-            ON CONFLICT DO NOTHING
             """;
 
     private static final String INSERT_MANY = """
+            INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
+                {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
+            SELECT m.id, COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
+                m.priority, m.topic, m.message_key, m.message_id,
+                m.correlation_id, m.tenant_id, m.content_type, m.headers, m.payload, m.payload_bytes
+            FROM unnest(:ids::uuid[], :dues::timestamptz[], :due_ins::bigint[], :priorities::smallint[],
+                    :topics::text[], :keys::text[], :message_ids::text[], :correlation_ids::text[],
+                    :tenant_ids::text[], :content_types::text[], :headers::text[], :payloads::text[],
+                    :payload_bytes::bytea[])
+                AS m(id, due, due_in, priority, topic, message_key, message_id, correlation_id,
+                    tenant_id, content_type, headers, payload, payload_bytes)
+            """;
+
+    /** The same where some have a key: they draw their sequences in the order given, after the locks. */
+    private static final String INSERT_MANY_IN_ORDER = """
             INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
                 {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
             SELECT m.id, COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
@@ -67,24 +82,39 @@ final class PostgresEnqueue {
                     tenant_id, content_type, headers, payload, payload_bytes, position)
             WHERE l.locks IS NOT NULL
             ORDER BY m.position
-            ON CONFLICT DO NOTHING
-            RETURNING {work_item_id}
             """;
+
+    /** For ids that the caller gave. */
+    private static final String ONCE = "ON CONFLICT DO NOTHING RETURNING {work_item_id}";
+
+    /**
+     * A statement in two forms.
+     *
+     * @param fresh for ids that nobody has used
+     * @param once for ids that may be there already; answers those it stored
+     */
+    private record Insert(Sql fresh, Sql once) {
+        static Insert of(Layout layout, String statement) {
+            return new Insert(layout.resolve(statement), layout.resolve(statement + ONCE));
+        }
+    }
 
     private final PostgresTable table;
     private final MessageRow.Rules rules;
     private final Emitter emitter;
-    private final Sql insert;
-    private final Sql insertLocked;
-    private final Sql insertMany;
+    private final Insert insert;
+    private final Insert insertLocked;
+    private final Insert insertMany;
+    private final Insert insertManyInOrder;
 
     PostgresEnqueue(PostgresTable table, MessageRow.Rules rules, Emitter emitter) {
         this.table = table;
         this.rules = rules;
         this.emitter = emitter;
-        this.insert = table.layout().resolve(INSERT);
-        this.insertLocked = table.layout().resolve(INSERT_LOCKED);
-        this.insertMany = table.layout().resolve(INSERT_MANY);
+        this.insert = Insert.of(table.layout(), INSERT);
+        this.insertLocked = Insert.of(table.layout(), INSERT_LOCKED);
+        this.insertMany = Insert.of(table.layout(), INSERT_MANY);
+        this.insertManyInOrder = Insert.of(table.layout(), INSERT_MANY_IN_ORDER);
     }
 
     /** The message as it would be stored: encoded, and found to be fit for it. */
@@ -105,17 +135,14 @@ final class PostgresEnqueue {
     }
 
     private Enqueued one(Connection tx, MessageRow row) {
-        Message message = row.message();
-        boolean locked = rules.strict() && message.key() != null;
-        try (Query query = (locked ? insertLocked : insert).on(tx)) {
+        String key = row.message().key();
+        boolean locked = rules.strict() && key != null;
+        return insert(tx, List.of(row), locked ? insertLocked : insert, query -> {
             if (locked) {
-                query.set("lock_space", table.lockSpace()).set("bucket", KeyBuckets.of(message.key()));
+                query.set("lock_space", table.lockSpace()).set("bucket", KeyBuckets.of(key));
             }
-            boolean stored = row.bind(query).update() == 1;
-            return stored ? stored(List.of(row)) : new Enqueued(List.of(), List.of(row.messageId()));
-        } catch (SQLException e) {
-            throw SqlFailure.of("enqueue into " + table.name() + " failed", e);
-        }
+            row.bind(query);
+        });
     }
 
     Enqueued all(Connection tx, List<Message> messages) {
@@ -127,38 +154,64 @@ final class PostgresEnqueue {
         if (rows.size() == 1) {
             return one(tx, rows.get(0));
         }
-        Set<String> stored = new HashSet<>();
-        try (Query query = insertMany.on(tx)) {
-            query.set("lock_space", table.lockSpace())
-                    .setArray("buckets", "int4", rules.strict() ? KeyBuckets.of(rows) : new Integer[0]);
-            MessageRow.bindAll(query, rows);
-            try (ResultSet ids = query.rows()) {
-                while (ids.next()) {
-                    stored.add(ids.getString(1));
-                }
+        boolean keyed = rows.stream().anyMatch(row -> row.message().key() != null);
+        return insert(tx, rows, keyed ? insertManyInOrder : insertMany, query -> {
+            if (keyed) {
+                query.set("lock_space", table.lockSpace())
+                        .setArray("buckets", "int4", rules.strict() ? KeyBuckets.of(rows) : new Integer[0]);
             }
+            MessageRow.bindAll(query, rows);
+        });
+    }
+
+    private interface Parameters {
+        void set(Query query) throws SQLException;
+    }
+
+    private Enqueued insert(Connection tx, List<MessageRow> rows, Insert insert, Parameters parameters) {
+        boolean fresh = rows.stream().allMatch(row -> row.message().id() == null);
+        try (Query query = (fresh ? insert.fresh : insert.once).on(tx)) {
+            parameters.set(query);
+            if (!fresh) {
+                return stored(rows, ids(query));
+            }
+            query.update();
+            return stored(rows, List.of());
         } catch (SQLException e) {
             throw SqlFailure.of("enqueue into " + table.name() + " failed", e);
         }
-        // The first of several equal ids in one call is the one that was stored.
-        List<MessageRow> fresh = new ArrayList<>();
+    }
+
+    private static Set<String> ids(Query query) throws SQLException {
+        Set<String> stored = new HashSet<>();
+        try (ResultSet ids = query.rows()) {
+            while (ids.next()) {
+                stored.add(ids.getString(1));
+            }
+        }
+        return stored;
+    }
+
+    /** The first of several equal ids in one call is the one that was stored. */
+    private Enqueued stored(List<MessageRow> rows, Set<String> ids) {
+        List<MessageRow> stored = new ArrayList<>();
         List<String> alreadyThere = new ArrayList<>();
         for (MessageRow row : rows) {
-            if (stored.remove(row.id().toString())) {
-                fresh.add(row);
+            if (ids.remove(row.id().toString())) {
+                stored.add(row);
             } else {
                 alreadyThere.add(row.messageId());
             }
         }
-        return new Enqueued(stored(fresh).stored(), alreadyThere);
+        return stored(stored, alreadyThere);
     }
 
-    private Enqueued stored(List<MessageRow> rows) {
+    private Enqueued stored(List<MessageRow> rows, List<String> alreadyThere) {
         rows.forEach(row -> row.warnIfLarge(rules, LOG));
         if (!rows.isEmpty()) {
             emitter.emit(() -> new OutboxEvent.Enqueued(
                     rows.stream().map(MessageRow::message).toList()));
         }
-        return new Enqueued(rows.stream().map(MessageRow::messageId).toList(), List.of());
+        return new Enqueued(rows.stream().map(MessageRow::messageId).toList(), alreadyThere);
     }
 }

@@ -40,11 +40,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Rivals.</b> While another transaction that inserted the same message is open, the insert waits for its end:
  * if it rolls back, ours is the first. To call it a duplicate at once would lose the message then. The wait is
- * bounded by {@code lock_timeout}, set for this statement in the same round trip: {@code caller} keeps the
- * setting as it was and shortens it, the insert reads from that and so comes after it, and RETURNING puts it back.
- * RETURNING runs row by row, right after each, so only the last row may do so. A statement that fails takes its
- * setting with it, for settings roll back too. A shorter timeout of the caller's own stays in force, and then nothing
- * is set, which costs least.
+ * bounded by {@code lock_timeout}, set for this statement in the same round trip: what the insert reads from first
+ * shortens it and keeps what it was in a setting of our own, and RETURNING puts it back. RETURNING runs row by row,
+ * right after each, so only the last row may do so. A statement that fails takes its settings with it, for settings
+ * roll back too. A shorter timeout of the caller's own stays in force.
  *
  * <p><b>STRICT order</b> of what is enqueued: the key's locks are taken before its sequence is drawn, as in {@link
  * PostgresEnqueue}.
@@ -53,13 +52,12 @@ final class PostgresReceive {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresInbox.class);
     private static final String LOCK_TIMEOUT = "55P03";
 
-    /** Keeps the caller's patience and shortens it. */
-    private static final String CALLER = """
-            WITH caller AS MATERIALIZED (
-                SELECT patience, CASE WHEN patience = '0' OR patience::interval > (:patience::text)::interval
-                    THEN set_config('lock_timeout', :patience::text, true) END AS shortened
-                FROM (SELECT current_setting('lock_timeout') AS patience OFFSET 0) setting
-            )""";
+    /** Keeps the caller's patience and, in the same expression and so after it, shortens it. */
+    static final String SHORTENED = """
+            set_config('lock_timeout', CASE
+                WHEN set_config('outbox.patience', current_setting('lock_timeout'), true) = '0'
+                    OR current_setting('lock_timeout')::interval > (:patience::text)::interval
+                THEN :patience::text ELSE current_setting('lock_timeout') END, true) IS NOT NULL""";
 
     /** Counts a repetition; the last row puts the caller's patience back. */
     private static final String TAKEN = """
@@ -71,20 +69,18 @@ final class PostgresReceive {
             RETURNING {source} AS source, {message_id} AS message_id, {receipt_count} AS receipt_count,
                 {first_seen_on} AS first_seen_on, {last_seen_on} AS last_seen_on, {hash} AS hash,
                 CASE WHEN {source} = :last_source::text AND {message_id} = :last_message_id::text
-                        AND (SELECT shortened FROM caller) IS NOT NULL
-                    THEN set_config('lock_timeout', (SELECT patience FROM caller), true) END""";
+                    THEN set_config('lock_timeout', current_setting('outbox.patience'), true) END""";
 
     static final String RECEIVE = """
-            %s
             INSERT INTO {table} AS t ({work_item_id}, {consumer}, {source}, {message_id}, {hash}, {status},
                 {processed_on})
             SELECT :id::uuid, :consumer, :source::text, :message_id::text, :hash::bytea, 2, statement_timestamp()
-            FROM caller
+            WHERE %s
             %s
             """;
 
     static final String ENQUEUE = """
-            %s,
+            WITH caller AS MATERIALIZED (SELECT %s AS shortened),
             locked AS MATERIALIZED (
                 SELECT count(pg_advisory_xact_lock(:lock_space, b.bucket)) AS locks
                 FROM (SELECT bucket FROM caller LEFT JOIN unnest(:buckets::int[]) AS bucket ON true
@@ -159,7 +155,7 @@ final class PostgresReceive {
         if (table.phase() != Phase.CLEAN) {
             return new PostgresDualReceive(table, statement, patience);
         }
-        Sql sql = table.layout().resolve(statement.formatted(CALLER, TAKEN));
+        Sql sql = table.layout().resolve(statement.formatted(SHORTENED, TAKEN));
         return (tx, sent, parameters) -> {
             try (Query query = sql.on(tx)) {
                 Identity last = null;
