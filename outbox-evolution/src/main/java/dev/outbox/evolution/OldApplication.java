@@ -72,7 +72,8 @@ public final class OldApplication {
     }
 
     /** Stores a message and answers its logical id; a delay of null means at once. */
-    public UUID enqueue(Connection tx, String topic, String payload, @Nullable String correlationId, @Nullable Long delay)
+    public UUID enqueue(
+            Connection tx, String topic, String payload, @Nullable String correlationId, @Nullable Long delay)
             throws SQLException {
         UUID messageId = UUID.randomUUID();
         try (PreparedStatement insert = prepare(tx, ENQUEUE)) {

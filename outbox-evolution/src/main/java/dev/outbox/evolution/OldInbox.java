@@ -12,7 +12,11 @@ import org.jspecify.annotations.Nullable;
 /** The inbox half of {@link OldApplication}. */
 public final class OldInbox {
     /** A message it has claimed. */
-    public record Claimed(String messageId, String source, @Nullable String topic, @Nullable String payload) {}
+    public record Claimed(
+            String messageId,
+            String source,
+            @Nullable String topic,
+            @Nullable String payload) {}
 
     private static final String ALREADY_PROCESSED = """
             INSERT INTO %1$s AS i ([MessageId], [Source], [Hash], [Attempts], [Status])
@@ -27,14 +31,15 @@ public final class OldInbox {
             ON CONFLICT ([MessageId]) DO UPDATE SET [LastSeenUtc] = CURRENT_TIMESTAMP
             """;
 
-    private static final String MARK_PROCESSING = "UPDATE %s SET [Status] = 'Processing', [LastSeenUtc] = CURRENT_TIMESTAMP"
-            + " WHERE [MessageId] = ? AND [Status] <> 'Done'";
+    private static final String MARK_PROCESSING =
+            "UPDATE %s SET [Status] = 'Processing', [LastSeenUtc] = CURRENT_TIMESTAMP"
+                    + " WHERE [MessageId] = ? AND [Status] <> 'Done'";
 
     private static final String MARK_PROCESSED = "UPDATE %s SET [Status] = 'Done', [ProcessedUtc] = CURRENT_TIMESTAMP,"
             + " [LastSeenUtc] = CURRENT_TIMESTAMP WHERE [MessageId] = ?";
 
-    private static final String MARK_DEAD = "UPDATE %s SET [Status] = 'Dead', [LastSeenUtc] = CURRENT_TIMESTAMP"
-            + " WHERE [MessageId] = ?";
+    private static final String MARK_DEAD =
+            "UPDATE %s SET [Status] = 'Dead', [LastSeenUtc] = CURRENT_TIMESTAMP" + " WHERE [MessageId] = ?";
 
     private static final String CLAIM = """
             UPDATE %1$s SET [Status] = 'Processing', [OwnerToken] = ?,
@@ -80,7 +85,8 @@ public final class OldInbox {
         }
     }
 
-    public void enqueue(Connection tx, String topic, String source, String messageId, String payload, @Nullable Long delay)
+    public void enqueue(
+            Connection tx, String topic, String source, String messageId, String payload, @Nullable Long delay)
             throws SQLException {
         update(tx, ENQUEUE, messageId, source, null, topic, payload, delay);
     }
