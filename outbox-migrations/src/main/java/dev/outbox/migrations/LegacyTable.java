@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -130,6 +131,17 @@ record LegacyTable(
             phase = Phase.ofMark(marker.group(1));
             since = marker.group(2) == null ? null : Instant.parse(marker.group(2));
         }
+        return map(name, kind, phase, since, columns, primaryKey, invalid);
+    }
+
+    private static LegacyTable map(
+            TableName name,
+            Kind kind,
+            Phase phase,
+            @Nullable Instant since,
+            Map<String, Found> columns,
+            @Nullable String primaryKey,
+            List<String> invalid) {
         LegacyTable table = new LegacyTable(name, kind, phase, since, columns, List.of(), null, primaryKey, invalid);
         List<Pair> pairs = new ArrayList<>();
         for (Canonical.Column column : kind.canonical.columns()) {
@@ -170,6 +182,43 @@ record LegacyTable(
                 .map(Canonical.Column::name)
                 .filter(column -> now(column).equals(column) && columns.containsKey(interim(column)))
                 .toList();
+    }
+
+    /** The columns that phase 1 added. */
+    List<String> added() {
+        List<String> names = List.copyOf(columns.keySet());
+        int first = names.indexOf(LEGACY_WRITE);
+        return first < 0 ? List.of() : names.subList(first, names.size());
+    }
+
+    /** The columns that are old and nothing else; interim ones, once they have settled. */
+    List<String> oldColumns() {
+        List<String> old = pairs.stream().map(Pair::old).collect(Collectors.toCollection(ArrayList::new));
+        if (processed != null) {
+            old.add(processed);
+        }
+        return old;
+    }
+
+    /** The table without its old columns, and with canonical ones beside the interim ones. */
+    LegacyTable withRoom() {
+        Map<String, Found> after = new LinkedHashMap<>(columns);
+        oldColumns().forEach(after::remove);
+        for (String column : interims()) {
+            Canonical.Column canonical = kind.canonical.column(column);
+            after.put(column, new Found(column, canonical.type(), false, canonical.bytewise(), false, false));
+        }
+        return map(name, kind, phase, since, after, primaryKey, invalidIndexes);
+    }
+
+    /** Whether the primary key is the canonical one already. */
+    boolean keyIsCanonical() {
+        return columns.values().stream()
+                .filter(Found::keyed)
+                .map(Found::name)
+                .sorted()
+                .toList()
+                .equals(kind.canonical.primaryKey().stream().map(this::now).sorted().toList());
     }
 
     /** The old column for this new one, or null. */

@@ -121,7 +121,16 @@ public final class Upgrade {
 
     private List<Step> steps(Connection connection, Phase phase) throws SQLException {
         LegacyTable table = LegacyTable.read(connection, name, kind);
-        return new PhaseScript(table, consumer, options).to(phase);
+        PhaseScript script = new PhaseScript(table, consumer, options);
+        CleanScript clean = new CleanScript(table, consumer, options);
+        return switch (phase) {
+            case LEGACY -> throw new IllegalArgumentException("no script leads to phase 0; use back(...)");
+            case ADDITIVE -> script.additive();
+            case DUAL -> script.dual();
+            case FLIPPED -> script.flip();
+            case SETTLING -> table.interims().isEmpty() ? clean.settle() : clean.makeRoom();
+            case CLEAN -> clean.clean();
+        };
     }
 
     /**
@@ -131,6 +140,10 @@ public final class Upgrade {
      */
     public void apply(DataSource dataSource, Phase phase) {
         try (Connection connection = dataSource.getConnection()) {
+            if (phase == Phase.SETTLING && !LegacyTable.read(connection, name, kind).interims().isEmpty()) {
+                new Runner(connection, options).run(steps(connection, phase));
+                backfill().run(dataSource);
+            }
             new Runner(connection, options).run(steps(connection, phase));
         } catch (SQLException e) {
             throw SqlFailure.of("cannot take table \"" + name + "\" to " + phase, e);
