@@ -49,6 +49,9 @@ final class CleanScript {
     /** The second half, after the backfill: what canonical names stand for is as complete as what interim ones do. */
     List<Step> settle() {
         List<String> settled = table.settled();
+        if (settled.isEmpty()) {
+            return List.of();
+        }
         List<String> indexes = new ArrayList<>();
         if (TableSql.names(String.join(" ", table.kind().canonical.primaryKey()), settled)) {
             indexes.addAll(sql.index(
@@ -104,7 +107,7 @@ final class CleanScript {
     /** Whatever is not in a freshly installed table goes, and what is different becomes the same. */
     List<Step> clean() {
         List<String> settled = table.settled();
-        Phase from = settled.isEmpty() ? Phase.FLIPPED : Phase.SETTLING;
+        Phase from = table.needsSettling() ? Phase.SETTLING : Phase.FLIPPED;
         List<Column> retyped = retyped();
         List<String> retypedNames = retyped.stream().map(Column::name).toList();
         List<Canonical.Index> rebuilt = table.kind().canonical.indexes().stream()

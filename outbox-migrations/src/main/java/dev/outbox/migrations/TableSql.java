@@ -43,7 +43,7 @@ final class TableSql {
     /** An index that a build left invalid serves nobody, and IF NOT EXISTS would be content with it. */
     List<String> index(String suffix, boolean unique, String body) {
         List<String> statements = new ArrayList<>();
-        if (table.invalidIndexes().contains(table.name().name() + suffix)) {
+        if (Boolean.FALSE.equals(table.indexes().get(table.name().name() + suffix))) {
             statements.add(dropIndex(suffix));
         }
         statements.add("CREATE " + (unique ? "UNIQUE " : "") + "INDEX CONCURRENTLY IF NOT EXISTS " + table.own(suffix)
