@@ -2,6 +2,7 @@ package dev.outbox.evolution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Phase;
 import dev.outbox.migrations.Upgrade;
 import java.time.Duration;
@@ -11,7 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PhasesIT {
     @ParameterizedTest
     @EnumSource
-    void eachPhaseFollowsTheOneBefore(Spelling spelling) throws Exception {
+    void aTableThatWentAllTheWayEqualsAFreshlyInstalledOne(Spelling spelling) throws Exception {
         try (Legacy legacy = new Legacy(spelling)) {
             legacy.run("INSERT INTO outbox ([Topic], [Payload]) SELECT 't' || i, 'p' FROM generate_series(1, 100) i");
             legacy.run("INSERT INTO inbox ([MessageId], [Source], [Topic], [Payload]) SELECT 'm' || i, 's', 't', 'p'"
@@ -22,8 +23,18 @@ class PhasesIT {
                 assertThat(hasty.backfill().run(legacy.dataSource())).isEqualTo(100);
                 hasty.apply(legacy.dataSource(), Phase.DUAL);
                 hasty.apply(legacy.dataSource(), Phase.FLIPPED);
-                assertThat(hasty.phase(legacy.dataSource())).isEqualTo(Phase.FLIPPED);
+                hasty.apply(legacy.dataSource(), Phase.SETTLING);
+                hasty.apply(legacy.dataSource(), Phase.CLEAN);
+                assertThat(hasty.phase(legacy.dataSource())).isEqualTo(Phase.CLEAN);
             }
+            legacy.run("CREATE SCHEMA fresh");
+            OutboxMigrations.install(legacy.dataSource(), "fresh.outbox");
+            OutboxMigrations.installInbox(legacy.dataSource(), "fresh.inbox");
+
+            assertThat(Catalog.describe(legacy.dataSource(), "public", "outbox"))
+                    .containsExactlyElementsOf(Catalog.describe(legacy.dataSource(), "fresh", "outbox"));
+            assertThat(Catalog.describe(legacy.dataSource(), "public", "inbox"))
+                    .containsExactlyElementsOf(Catalog.describe(legacy.dataSource(), "fresh", "inbox"));
         }
     }
 }

@@ -140,6 +140,16 @@ public final class Backfill {
         }
     }
 
+    /** The same as plain SQL, for people to read and run themselves; only the throttle looks at nothing but time. */
+    public String render(DataSource dataSource) {
+        try (Connection connection = dataSource.getConnection()) {
+            return new BackfillStatements(LegacyTable.read(connection, name, kind), consumer)
+                    .script(settings.batch, settings.pause);
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot read table \"" + name + "\"", e);
+        }
+    }
+
     private final class Run {
         private final Connection connection;
         private final LegacyTable table;
@@ -177,8 +187,8 @@ public final class Backfill {
             connection.commit();
             while (position < last) {
                 long to = Math.min(last, position + settings.batch);
-                done += execute(statements.complete(position, to));
-                remaining -= execute(statements.crossOff(position, to));
+                done += execute(statements.complete(String.valueOf(position), String.valueOf(to)));
+                remaining -= execute(statements.crossOff(String.valueOf(position), String.valueOf(to)));
                 connection.commit();
                 position = to;
                 tell("");

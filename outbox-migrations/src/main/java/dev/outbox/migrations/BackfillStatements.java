@@ -1,6 +1,7 @@
 package dev.outbox.migrations;
 
 import dev.outbox.migrations.Canonical.Column;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -84,13 +85,13 @@ final class BackfillStatements {
     }
 
     /** Completes what is free of the range. */
-    String complete(long after, long to) {
+    String complete(String after, String to) {
         return """
                 UPDATE %1$s t SET %2$s
                 FROM (
                     SELECT l.position, %3$s
                     FROM %4$s l JOIN %1$s t ON %5$s
-                    WHERE l.position > %6$d AND l.position <= %7$d AND %8$s
+                    WHERE l.position > %6$s AND l.position <= %7$s AND %8$s
                     FOR UPDATE OF t SKIP LOCKED) l
                 WHERE %5$s AND %8$s""".formatted(
                 table.quoted(),
@@ -106,9 +107,9 @@ final class BackfillStatements {
     }
 
     /** Forgets what is complete of the range, or gone. */
-    String crossOff(long after, long to) {
+    String crossOff(String after, String to) {
         return """
-                DELETE FROM %1$s l WHERE l.position > %2$d AND l.position <= %3$d
+                DELETE FROM %1$s l WHERE l.position > %2$s AND l.position <= %3$s
                   AND NOT EXISTS (SELECT FROM %4$s t WHERE %5$s AND %6$s)""".formatted(
                 list,
                 after,
@@ -122,6 +123,40 @@ final class BackfillStatements {
 
     String forget() {
         return "DROP TABLE IF EXISTS " + list;
+    }
+
+    /** The whole job as plain SQL, which commits as it goes: not to be run in a transaction. */
+    String script(int batch, Duration pause) {
+        return """
+                BEGIN;
+                %1$s;
+                COMMIT;
+                DO $backfill$
+                DECLARE
+                    at bigint;
+                    last bigint;
+                BEGIN
+                    LOOP
+                        SELECT min(position) - 1, max(position) INTO at, last FROM %2$s;
+                        EXIT WHEN last IS NULL;
+                        WHILE at < last LOOP
+                            %3$s;
+                            %4$s;
+                            COMMIT;
+                            at := at + %5$d;
+                            PERFORM pg_sleep(%6$s);
+                        END LOOP;
+                    END LOOP;
+                END $backfill$;
+                %7$s;
+                """.formatted(
+                        String.join(";\n", list()),
+                        list,
+                        complete("at", "at + " + batch),
+                        crossOff("at", "at + " + batch),
+                        batch,
+                        pause.toMillis() / 1000.0,
+                        forget());
     }
 
     private List<String> assignments() {

@@ -13,7 +13,7 @@ final class Kind {
                     "created_on", List.of("createdat"),
                     "processed_on", List.of("processedat"),
                     "attempt_count", List.of("retrycount"),
-                    "due_on", List.of("duetimeutc")),
+                    "due_on", List.of("duetimeutc", "duetime", "dueat")),
             Map.of(
                     "created_on", "statement_timestamp()",
                     "attempt_count", "0",
@@ -24,11 +24,11 @@ final class Kind {
             Canonical.INBOX,
             "dev.outbox inbox phase ",
             Map.of(
-                    "first_seen_on", List.of("firstseenutc"),
-                    "last_seen_on", List.of("lastseenutc"),
-                    "processed_on", List.of("processedutc"),
+                    "first_seen_on", List.of("firstseenutc", "firstseenat"),
+                    "last_seen_on", List.of("lastseenutc", "lastseenat"),
+                    "processed_on", List.of("processedutc", "processedat"),
                     "attempt_count", List.of("attempts"),
-                    "due_on", List.of("duetimeutc")),
+                    "due_on", List.of("duetimeutc", "duetime", "dueat")),
             Map.of(
                     "work_item_id", "gen_random_uuid()",
                     "first_seen_on", "statement_timestamp()",

@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param pairs old columns with the new ones that replace them
  * @param processed the old column that says Done a second time ({@code IsProcessed}), or null
  * @param primaryKey the name of the primary key, or null
- * @param invalidIndexes what builds that failed have left behind
+ * @param indexes by name, and whether they are valid
  */
 record LegacyTable(
         TableName name,
@@ -41,7 +42,7 @@ record LegacyTable(
         List<Pair> pairs,
         @Nullable String processed,
         @Nullable String primaryKey,
-        List<String> invalidIndexes) {
+        Map<String, Boolean> indexes) {
 
     /** A column that is there. */
     record Found(String name, String type, boolean notNull, boolean bytewise, boolean keyed, boolean hasDefault) {
@@ -57,8 +58,8 @@ record LegacyTable(
     private static final String TABLE = """
             SELECT n.nspname, obj_description(c.oid, 'pg_class'),
                 (SELECT conname FROM pg_catalog.pg_constraint WHERE conrelid = c.oid AND contype = 'p'),
-                ARRAY(SELECT relname::text FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
-                    WHERE i.indrelid = c.oid AND NOT i.indisvalid)
+                ARRAY(SELECT i.indisvalid || ' ' || x.relname FROM pg_catalog.pg_index i
+                    JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid WHERE i.indrelid = c.oid)
             FROM pg_catalog.pg_class c
             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             WHERE c.oid = to_regclass(?)
@@ -80,7 +81,7 @@ record LegacyTable(
         TableName found;
         String comment;
         String primaryKey;
-        List<String> invalid;
+        Map<String, Boolean> indexes = new LinkedHashMap<>();
         try (PreparedStatement table = connection.prepareStatement(TABLE)) {
             table.setString(1, quoted);
             try (ResultSet row = table.executeQuery()) {
@@ -91,7 +92,10 @@ record LegacyTable(
                 found = name.in(row.getString(1));
                 comment = row.getString(2);
                 primaryKey = row.getString(3);
-                invalid = List.of((String[]) row.getArray(4).getArray());
+                for (String index : (String[]) row.getArray(4).getArray()) {
+                    int space = index.indexOf(' ');
+                    indexes.put(index.substring(space + 1), index.startsWith("true"));
+                }
             }
         }
         Map<String, Found> columns = new LinkedHashMap<>();
@@ -111,7 +115,7 @@ record LegacyTable(
                 }
             }
         }
-        return of(found, kind, comment, columns, primaryKey, invalid);
+        return of(found, kind, comment, columns, primaryKey, indexes);
     }
 
     private static LegacyTable of(
@@ -120,7 +124,7 @@ record LegacyTable(
             @Nullable String comment,
             Map<String, Found> columns,
             @Nullable String primaryKey,
-            List<String> invalid) {
+            Map<String, Boolean> indexes) {
         Matcher marker = Pattern.compile(
                         "^" + Pattern.quote(kind.marker) + "(\\d(?: settling)?)(?: since (\\S+))?$", Pattern.MULTILINE)
                 .matcher(comment == null ? "" : comment);
@@ -130,7 +134,18 @@ record LegacyTable(
             phase = Phase.ofMark(marker.group(1));
             since = marker.group(2) == null ? null : Instant.parse(marker.group(2));
         }
-        LegacyTable table = new LegacyTable(name, kind, phase, since, columns, List.of(), null, primaryKey, invalid);
+        return map(name, kind, phase, since, columns, primaryKey, indexes);
+    }
+
+    private static LegacyTable map(
+            TableName name,
+            Kind kind,
+            Phase phase,
+            @Nullable Instant since,
+            Map<String, Found> columns,
+            @Nullable String primaryKey,
+            Map<String, Boolean> indexes) {
+        LegacyTable table = new LegacyTable(name, kind, phase, since, columns, List.of(), null, primaryKey, indexes);
         List<Pair> pairs = new ArrayList<>();
         for (Canonical.Column column : kind.canonical.columns()) {
             String now = table.now(column.name());
@@ -143,7 +158,7 @@ record LegacyTable(
                 .filter(column -> kind == Kind.OUTBOX && plain(column).equals("isprocessed"))
                 .findFirst()
                 .orElse(null);
-        return new LegacyTable(name, kind, phase, since, columns, pairs, processed, primaryKey, invalid);
+        return new LegacyTable(name, kind, phase, since, columns, pairs, processed, primaryKey, indexes);
     }
 
     /** The name of the new column: the canonical one, or the interim one where an old column has that. */
@@ -170,6 +185,48 @@ record LegacyTable(
                 .map(Canonical.Column::name)
                 .filter(column -> now(column).equals(column) && columns.containsKey(interim(column)))
                 .toList();
+    }
+
+    /** Whether phase 4 has to be preceded by {@link Phase#SETTLING}. */
+    boolean needsSettling() {
+        return !interims().isEmpty() || !settled().isEmpty();
+    }
+
+    /** The columns that phase 1 added. */
+    List<String> added() {
+        List<String> names = List.copyOf(columns.keySet());
+        int first = names.indexOf(LEGACY_WRITE);
+        return first < 0 ? List.of() : names.subList(first, names.size());
+    }
+
+    /** The columns that are old and nothing else; interim ones, once they have settled. */
+    List<String> oldColumns() {
+        List<String> old = pairs.stream().map(Pair::old).collect(Collectors.toCollection(ArrayList::new));
+        if (processed != null) {
+            old.add(processed);
+        }
+        return old;
+    }
+
+    /** The table without its old columns, and with canonical ones beside the interim ones. */
+    LegacyTable withRoom() {
+        Map<String, Found> after = new LinkedHashMap<>(columns);
+        oldColumns().forEach(after::remove);
+        for (String column : interims()) {
+            Canonical.Column canonical = kind.canonical.column(column);
+            after.put(column, new Found(column, canonical.type(), false, canonical.bytewise(), false, false));
+        }
+        return map(name, kind, phase, since, after, primaryKey, indexes);
+    }
+
+    /** Whether the primary key is the canonical one already. */
+    boolean keyIsCanonical() {
+        return columns.values().stream()
+                .filter(Found::keyed)
+                .map(Found::name)
+                .sorted()
+                .toList()
+                .equals(kind.canonical.primaryKey().stream().map(this::now).sorted().toList());
     }
 
     /** The old column for this new one, or null. */

@@ -120,7 +120,7 @@ final class SyncTrigger {
         StringBuilder text = new StringBuilder();
         for (Pair pair : table.pairs()) {
             if (!isDoubled(pair)) {
-                text.append("    IF %1$s IS NULL THEN %1$s := %2$s; ELSE %3$s := %4$s; END IF;\n"
+                text.append("    IF %1$s IS NULL AND %3$s IS NOT NULL THEN %1$s := %2$s; ELSE %3$s := %4$s; END IF;\n"
                         .formatted(now(pair), pair.toNew(old(pair)), old(pair), toOld(pair)));
             }
         }

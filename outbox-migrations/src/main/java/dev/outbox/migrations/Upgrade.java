@@ -10,6 +10,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -97,10 +98,31 @@ public final class Upgrade {
         }
     }
 
+    /** Where the table is, what is wrong with it, and what is in the way to the phases to come. */
+    public TableReport report(DataSource dataSource) {
+        try (Connection connection = dataSource.getConnection()) {
+            return report(connection);
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot read table \"" + name + "\"", e);
+        }
+    }
+
+    private TableReport report(Connection connection) throws SQLException {
+        return new Verifier(connection, LegacyTable.read(connection, name, kind), consumer, options).report();
+    }
+
     /** The SQL that {@link #apply} would run on this table, for people to read and run themselves. */
     public String render(DataSource dataSource, Phase phase) {
         try (Connection connection = dataSource.getConnection()) {
-            return render(steps(connection, phase));
+            String script = render(steps(connection, phase));
+            LegacyTable table = LegacyTable.read(connection, name, kind);
+            if (phase != Phase.SETTLING || table.interims().isEmpty()) {
+                return script;
+            }
+            LegacyTable after = table.withRoom();
+            return script
+                    + new BackfillStatements(after, consumer).script(1_000, Duration.ofMillis(10))
+                    + render(new CleanScript(after, consumer, options).settle());
         } catch (SQLException e) {
             throw SqlFailure.of("cannot read table \"" + name + "\"", e);
         }
@@ -121,19 +143,88 @@ public final class Upgrade {
 
     private List<Step> steps(Connection connection, Phase phase) throws SQLException {
         LegacyTable table = LegacyTable.read(connection, name, kind);
-        return new PhaseScript(table, consumer, options).to(phase);
+        PhaseScript script = new PhaseScript(table, consumer, options);
+        CleanScript clean = new CleanScript(table, consumer, options);
+        return switch (phase) {
+            case LEGACY -> throw new IllegalArgumentException("no script leads to phase 0; use back(...)");
+            case ADDITIVE -> script.additive();
+            case DUAL -> script.dual();
+            case FLIPPED -> script.flip();
+            case SETTLING -> table.interims().isEmpty() ? clean.settle() : clean.makeRoom();
+            case CLEAN -> clean.clean();
+        };
     }
 
     /**
-     * Takes the table to this phase, or repeats what leads there if it is in it.
+     * Takes the table to this phase, or repeats what leads there if it is in it. {@link Phase#SETTLING} includes its
+     * backfill, and does nothing for a table that needs no interim names.
      *
-     * @throws OutboxException if the table is not ready for it, or the database refused
+     * @throws OutboxException if the table is not ready for it, and why; or the database refused
      */
     public void apply(DataSource dataSource, Phase phase) {
         try (Connection connection = dataSource.getConnection()) {
-            new Runner(connection, options).run(steps(connection, phase));
+            TableReport report = report(connection);
+            if (phase == Phase.SETTLING && report.phase() == Phase.FLIPPED && report.next() == Phase.CLEAN) {
+                return;
+            }
+            check(report, phase);
+            Runner runner = new Runner(connection, options);
+            if (phase == Phase.SETTLING) {
+                if (!LegacyTable.read(connection, name, kind).interims().isEmpty()) {
+                    runner.run(steps(connection, phase));
+                }
+                backfill().run(dataSource);
+            }
+            runner.run(steps(connection, phase));
         } catch (SQLException e) {
             throw SqlFailure.of("cannot take table \"" + name + "\" to " + phase, e);
+        }
+    }
+
+    /**
+     * Takes the table one phase back: from 3 to 2, from 2 to 1, or from 1 to 0, which drops the new columns.
+     *
+     * @param phase the phase to go back to
+     * @throws OutboxException if the table is in another phase than the one after it, or the old columns could not tell
+     *     what is still to be done
+     */
+    public void back(DataSource dataSource, Phase phase) {
+        try (Connection connection = dataSource.getConnection()) {
+            new Runner(connection, options).run(stepsBack(connection, phase));
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot take table \"" + name + "\" back to " + phase, e);
+        }
+    }
+
+    /** The SQL that {@link #back} would run on this table. */
+    public String renderBack(DataSource dataSource, Phase phase) {
+        try (Connection connection = dataSource.getConnection()) {
+            return render(stepsBack(connection, phase));
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot read table \"" + name + "\"", e);
+        }
+    }
+
+    private List<Step> stepsBack(Connection connection, Phase phase) throws SQLException {
+        PhaseScript script = new PhaseScript(LegacyTable.read(connection, name, kind), consumer, options);
+        return switch (phase) {
+            case LEGACY -> script.backToLegacy();
+            case ADDITIVE -> script.backToAdditive();
+            case DUAL -> script.backToDual();
+            case FLIPPED, SETTLING, CLEAN ->
+                throw new IllegalArgumentException("a table can go back to phase 0, 1 or 2, not to " + phase);
+        };
+    }
+
+    private static void check(TableReport report, Phase phase) {
+        if (report.phase() != phase && report.next() != phase) {
+            throw new OutboxException("table \"" + report.table() + "\" is in " + report.phase() + " and cannot go to "
+                    + phase + "; its next is " + report.next());
+        }
+        List<Finding> obstacles = report.phase() == phase ? List.of() : report.obstacles(phase);
+        if (!obstacles.isEmpty()) {
+            throw new OutboxException("table \"" + report.table() + "\" is not ready for " + phase + ": "
+                    + obstacles.stream().map(Finding::text).collect(Collectors.joining(" · ")));
         }
     }
 
