@@ -117,6 +117,7 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
                             "bytea",
                             rows.stream().map(Map.Entry::getValue).toArray(byte[][]::new))
                     .execute();
+            query.nextRows().close();
             return PostgresReceive.read(query.nextRows(), others);
         }
     }

@@ -75,7 +75,7 @@ final class PostgresLegacyClaim implements PostgresSource.ClaimQuery {
                             PostgresClaim.read(rows, serializer, items, unreadable);
                         }
                     }
-                    items.sort(Comparator.comparing(WorkItem::createdOn));
+                    items.sort(Comparator.comparing(WorkItem::createdOn).thenComparingLong(WorkItem::sequence));
                     boolean more = !items.isEmpty() || !unreadable.isEmpty();
                     return new PostgresClaim.Answer(token.toString(), results.at(), items, unreadable, more);
                 });

@@ -117,11 +117,12 @@ record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, 
                                 + " does not tell which; restore the line \"dev.outbox " + (inbox ? "inbox " : "")
                                 + "phase N\" in it");
             }
-            return marked.orElse(isLegacy(inbox) ? Phase.LEGACY : Phase.CLEAN);
+            return marked.orElseGet(() -> isLegacy(inbox) ? Phase.LEGACY : Phase.CLEAN);
         }
 
         boolean isLegacy(boolean inbox) {
-            return columns(Phase.LEGACY, inbox).missing().isEmpty() && !types.containsKey("work_item_id");
+            return !types.containsKey("work_item_id")
+                    && columns(Phase.LEGACY, inbox).missing().isEmpty();
         }
 
         void need(String what, List<String> needed, Phase phase) {

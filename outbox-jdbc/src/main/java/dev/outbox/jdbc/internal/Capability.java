@@ -72,8 +72,8 @@ public enum Capability {
 
     /** What to throw where it is asked for in a phase that lacks it. */
     public OutboxException refusal(TableName table, Phase phase) {
-        return new OutboxException(what + " needs " + from + " of the schema, but table \"" + table + "\" is in "
-                + phase + "; do without it, or apply the migrations up to that phase first");
+        return new OutboxException("the schema must be in " + from + " for " + what + ", but table \"" + table
+                + "\" is in " + phase + "; do without it, or apply the migrations up to that phase first");
     }
 
     private static boolean isUuid(String text) {
