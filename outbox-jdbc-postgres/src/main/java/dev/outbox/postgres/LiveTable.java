@@ -153,10 +153,7 @@ final class LiveTable {
         } catch (RuntimeException e) {
             // Said once: an outage is told of by those it troubles.
             if (!live.failed) {
-                LOG.warn(
-                        "cannot see whether table {} has changed; will look again",
-                        live.now().name(),
-                        e);
+                LOG.warn("cannot see whether a table has changed, will look again: {}", e.getMessage());
             }
             live.failed = true;
         }
