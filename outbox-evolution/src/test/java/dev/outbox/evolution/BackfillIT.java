@@ -74,7 +74,8 @@ class BackfillIT {
                 long before = Long.parseLong(legacy.value("SELECT count(*) FROM outbox_backfill"));
                 assertThat(before).isPositive();
 
-                assertThat(OUTBOX.backfill().batch(10_000).run(legacy.dataSource())).isEqualTo(before);
+                assertThat(OUTBOX.backfill().batch(10_000).run(legacy.dataSource()))
+                        .isEqualTo(before);
 
                 stop.set(true);
                 int added = written.get();
@@ -83,9 +84,12 @@ class BackfillIT {
                 assertThat(legacy.value("SELECT count(DISTINCT sequence), min(sequence) >= 1000000 FROM outbox"
                                 + " WHERE [Topic] <> 't'"))
                         .isEqualTo(added + ",t");
-                assertThat(OUTBOX.quietFor(Duration.ZERO).report(legacy.dataSource()).findings())
+                assertThat(OUTBOX.quietFor(Duration.ZERO)
+                                .report(legacy.dataSource())
+                                .findings())
                         .isEmpty();
-                assertThat(legacy.value("SELECT to_regclass('outbox_backfill')")).isEqualTo("null");
+                assertThat(legacy.value("SELECT to_regclass('outbox_backfill')"))
+                        .isEqualTo("null");
             } finally {
                 stop.set(true);
                 writer.shutdown();
@@ -155,8 +159,9 @@ class BackfillIT {
             for (int spin = 0; spin < spins; spin++) {
                 statement.execute("SELECT 1");
             }
-            statement.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
-                    + " AND application_name = 'backfill'");
+            statement.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+                            + " AND application_name = 'backfill'");
             killed.countDown();
             assertThatThrownBy(run::get)
                     .hasCauseInstanceOf(OutboxException.class)
@@ -197,8 +202,9 @@ class BackfillIT {
                     .run(legacy.dataSource());
 
             assertThat(done).isEqualTo(100);
-            assertThat(told.get(0)).hasToString(told.get(0).toString()).satisfies(first -> assertThat(first.remaining())
-                    .isBetween(70L, 71L));
+            assertThat(told.get(0))
+                    .hasToString(told.get(0).toString())
+                    .satisfies(first -> assertThat(first.remaining()).isBetween(70L, 71L));
             assertThat(told.get(told.size() - 1).remaining()).isZero();
             assertNumberedInOrder(legacy, 100);
         }
@@ -215,8 +221,9 @@ class BackfillIT {
     @Test
     void anInboxIsBackfilledTooAndByPlainSqlAlike() throws Exception {
         try (Legacy legacy = new Legacy(Spelling.CAMEL)) {
-            legacy.run("INSERT INTO inbox ([MessageId], [Source], [Topic], [Payload], [FirstSeenUtc], [Status])"
-                    + " SELECT 'm' || i, 's', 't', 'p', now() - i * interval '1 hour', 'Seen' FROM generate_series(1, 50) i");
+            legacy.run(
+                    "INSERT INTO inbox ([MessageId], [Source], [Topic], [Payload], [FirstSeenUtc], [Status])"
+                            + " SELECT 'm' || i, 's', 't', 'p', now() - i * interval '1 hour', 'Seen' FROM generate_series(1, 50) i");
             Upgrade inbox = Upgrade.inbox("inbox", "billing").quietFor(Duration.ZERO);
             inbox.apply(legacy.dataSource(), Phase.ADDITIVE);
 
@@ -228,8 +235,9 @@ class BackfillIT {
                 statement.execute(script.substring(script.indexOf("DROP TABLE")));
             }
 
-            assertThat(legacy.value("SELECT string_agg(message_id, ',' ORDER BY sequence) FROM (SELECT * FROM inbox ORDER BY"
-                            + " sequence LIMIT 3) first"))
+            assertThat(legacy.value(
+                            "SELECT string_agg(message_id, ',' ORDER BY sequence) FROM (SELECT * FROM inbox ORDER BY"
+                                    + " sequence LIMIT 3) first"))
                     .isEqualTo("m50,m49,m48");
             assertThat(inbox.report(legacy.dataSource()).findings()).isEmpty();
         }

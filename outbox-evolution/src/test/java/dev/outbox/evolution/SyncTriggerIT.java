@@ -84,9 +84,10 @@ class SyncTriggerIT {
                 + status + ", " + processed + ", " + at + ")");
 
         assertThat(pascal.value(STATE)).isEqualTo(expected);
-        assertThat(pascal.value("SELECT legacy_write_on IS NOT NULL AND work_item_id = [Id] AND created_on = [CreatedAt]"
-                        + " AND message_id = [MessageId]::text AND topic = 't' AND payload = 'p' AND attempt_count = 0"
-                        + " AND priority = 1 AND NOT blocks_key AND sequence >= 1000000 FROM outbox"))
+        assertThat(pascal.value(
+                        "SELECT legacy_write_on IS NOT NULL AND work_item_id = [Id] AND created_on = [CreatedAt]"
+                                + " AND message_id = [MessageId]::text AND topic = 't' AND payload = 'p' AND attempt_count = 0"
+                                + " AND priority = 1 AND NOT blocks_key AND sequence >= 1000000 FROM outbox"))
                 .isEqualTo("t");
     }
 
@@ -129,8 +130,9 @@ class SyncTriggerIT {
     void whatAnUpdateOfEitherSideDoes(String before, String change, String expected, boolean stamped)
             throws SQLException {
         pascal.run("TRUNCATE outbox");
-        pascal.run("INSERT INTO outbox (work_item_id, topic, payload, status, processed_on) VALUES (gen_random_uuid(), 't',"
-                + " 'p', " + before + ", CASE WHEN " + before + " = 2 THEN now() END)");
+        pascal.run(
+                "INSERT INTO outbox (work_item_id, topic, payload, status, processed_on) VALUES (gen_random_uuid(), 't',"
+                        + " 'p', " + before + ", CASE WHEN " + before + " = 2 THEN now() END)");
         String update = "UPDATE outbox SET " + change;
         if (expected.equals("refused")) {
             assertThatThrownBy(() -> pascal.run(update))
@@ -140,7 +142,8 @@ class SyncTriggerIT {
             pascal.run(update);
             assertThat(pascal.value(STATE)).isEqualTo(expected);
         }
-        assertThat(pascal.value("SELECT legacy_write_on IS NOT NULL FROM outbox")).isEqualTo(stamped ? "t" : "f");
+        assertThat(pascal.value("SELECT legacy_write_on IS NOT NULL FROM outbox"))
+                .isEqualTo(stamped ? "t" : "f");
     }
 
     @ParameterizedTest(name = "from {0}: {1} gives {2}")
@@ -157,15 +160,17 @@ class SyncTriggerIT {
     void whereTheStatusIsOneColumnItAndIsProcessedFollowEachOther(String before, String change, String expected)
             throws SQLException {
         snake.run("TRUNCATE outbox");
-        snake.run("INSERT INTO outbox (work_item_id, topic, payload, status, is_processed) VALUES (gen_random_uuid(), 't',"
-                + " 'p', " + before + ", " + before.equals("2") + ")");
+        snake.run(
+                "INSERT INTO outbox (work_item_id, topic, payload, status, is_processed) VALUES (gen_random_uuid(), 't',"
+                        + " 'p', " + before + ", " + before.equals("2") + ")");
         String update = "UPDATE outbox SET " + change;
         if (expected.equals("refused")) {
             assertThatThrownBy(() -> snake.run(update)).hasMessageContaining("different values in one statement");
         } else {
             snake.run(update);
-            assertThat(snake.value("SELECT status, is_processed, CASE WHEN processed_on IS DISTINCT FROM processed_at THEN"
-                            + " 'differ' WHEN processed_on IS NULL THEN '-' ELSE 'set' END FROM outbox"))
+            assertThat(snake.value(
+                            "SELECT status, is_processed, CASE WHEN processed_on IS DISTINCT FROM processed_at THEN"
+                                    + " 'differ' WHEN processed_on IS NULL THEN '-' ELSE 'set' END FROM outbox"))
                     .isEqualTo(expected);
         }
     }
@@ -204,18 +209,21 @@ class SyncTriggerIT {
         snake.run("TRUNCATE inbox");
         snake.run("INSERT INTO inbox (message_id, source, topic, payload) VALUES ('m', 's', 't', 'p')");
         snake.run("UPDATE inbox SET status = 'Processing'");
-        assertThat(snake.value("SELECT status_code, message_id_new, source_new FROM inbox")).isEqualTo("1,m,s");
+        assertThat(snake.value("SELECT status_code, message_id_new, source_new FROM inbox"))
+                .isEqualTo("1,m,s");
         snake.run("UPDATE inbox SET status_code = 2");
         assertThat(snake.value("SELECT status FROM inbox")).isEqualTo("Done");
         snake.run("TRUNCATE outbox");
         snake.run("INSERT INTO outbox (topic, payload) VALUES ('t', 'p')");
-        assertThat(snake.value("SELECT message_id_new = message_id::text FROM outbox")).isEqualTo("t");
+        assertThat(snake.value("SELECT message_id_new = message_id::text FROM outbox"))
+                .isEqualTo("t");
     }
 
     @Test
     void aMessageIdOfItsOwnIsKeptAndNoneMeansTheWorkItemId() throws SQLException {
         pascal.run("TRUNCATE outbox");
-        pascal.run("INSERT INTO outbox (work_item_id, topic, payload, [MessageId]) VALUES (gen_random_uuid(), 't', 'p', NULL)");
+        pascal.run(
+                "INSERT INTO outbox (work_item_id, topic, payload, [MessageId]) VALUES (gen_random_uuid(), 't', 'p', NULL)");
         assertThat(pascal.value("SELECT message_id IS NULL AND [MessageId] = [Id] FROM outbox"))
                 .isEqualTo("t");
     }
@@ -228,7 +236,8 @@ class SyncTriggerIT {
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             statement.execute("SET LOCAL track_functions = 'pl'");
-            statement.execute("UPDATE outbox SET status = 1, \"Status\" = 1, locked_until = now(), \"LockedUntil\" = now()");
+            statement.execute(
+                    "UPDATE outbox SET status = 1, \"Status\" = 1, locked_until = now(), \"LockedUntil\" = now()");
             assertThat(calls(statement)).isZero();
             statement.execute("UPDATE outbox SET \"RetryCount\" = 7");
             assertThat(calls(statement)).isOne();
@@ -250,8 +259,10 @@ class SyncTriggerIT {
             Upgrade.outbox("outbox").apply(legacy.dataSource(), Phase.ADDITIVE);
             legacy.run("UPDATE outbox SET status = 1, [Status] = 1");
 
-            assertThat(legacy.value("SELECT work_item_id = [Id] AND created_on = [CreatedAt] AND due_on = [DueTimeUtc] AND"
-                            + " topic = 't' AND priority = 1 AND sequence IS NULL AND legacy_write_on IS NULL FROM outbox"))
+            assertThat(
+                            legacy.value(
+                                    "SELECT work_item_id = [Id] AND created_on = [CreatedAt] AND due_on = [DueTimeUtc] AND"
+                                            + " topic = 't' AND priority = 1 AND sequence IS NULL AND legacy_write_on IS NULL FROM outbox"))
                     .isEqualTo("t");
         }
     }
@@ -263,8 +274,9 @@ class SyncTriggerIT {
                 + " VALUES (gen_random_uuid(), 'no uuid', repeat('t', 300), '\\x00')");
         flipped.run("UPDATE outbox SET status = 2, processed_on = now(), attempt_count = 3");
 
-        assertThat(flipped.value("SELECT [Status], [IsProcessed], [ProcessedAt] = processed_on, [RetryCount], [MessageId],"
-                        + " length([Topic]), [Payload], [CreatedAt] = created_on, legacy_write_on FROM outbox"))
+        assertThat(flipped.value(
+                        "SELECT [Status], [IsProcessed], [ProcessedAt] = processed_on, [RetryCount], [MessageId],"
+                                + " length([Topic]), [Payload], [CreatedAt] = created_on, legacy_write_on FROM outbox"))
                 .isEqualTo("2,t,t,3,null,255,null,t,null");
     }
 
