@@ -33,7 +33,7 @@ final class Catalog {
                     || ' increment ' || q.seqincrement || ' max ' || q.seqmax || ' ' || dep.deptype::text
                 FROM t JOIN pg_depend dep ON dep.refobjid = t.oid AND dep.classid = 'pg_class'::regclass
                 JOIN pg_class s ON s.oid = dep.objid AND s.relkind = 'S' JOIN pg_sequence q ON q.seqrelid = s.oid
-                UNION ALL SELECT 'comment ' || obj_description(oid, 'pg_class') FROM t
+                UNION ALL SELECT 'comment ' || COALESCE(obj_description(oid, 'pg_class'), '-') FROM t
                 UNION ALL SELECT 'function ' || proname FROM t JOIN pg_class USING (oid)
                 JOIN pg_proc ON pronamespace = relnamespace
                 WHERE proname LIKE relname || '%'

@@ -14,14 +14,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class CleanScript {
     private final LegacyTable table;
-    private final Upgrade.Options options;
     private final @Nullable String consumer;
     private final SyncTrigger trigger;
     private final TableSql sql;
 
     CleanScript(LegacyTable table, @Nullable String consumer, Upgrade.Options options) {
         this.table = table;
-        this.options = options;
         this.consumer = consumer;
         this.trigger = new SyncTrigger(table, consumer);
         this.sql = new TableSql(table, options);
@@ -55,7 +53,9 @@ final class CleanScript {
         List<String> indexes = new ArrayList<>();
         if (TableSql.names(String.join(" ", table.kind().canonical.primaryKey()), settled)) {
             indexes.addAll(sql.index(
-                    "_pkey_new", true, "(" + String.join(", ", table.kind().canonical.primaryKey()) + ")"));
+                    "_pkey_new",
+                    true,
+                    "(" + String.join(", ", table.kind().canonical.primaryKey()) + ")"));
         }
         for (Canonical.Index index : table.kind().canonical.indexes()) {
             if (TableSql.names(index.body(), settled)) {
@@ -119,10 +119,12 @@ final class CleanScript {
 
         List<Step> steps = new ArrayList<>();
         steps.add(Step.together(List.of(sql.refuseUnlessIn(from, Phase.CLEAN), sql.refuseIfYoung(from))));
-        // A partial index whose condition names a column would be rebuilt under the lock that changes the column's type.
+        // A partial index whose condition names a column would be rebuilt under the lock that changes the column's
+        // type.
         List<String> stand = new ArrayList<>();
         for (Canonical.Index index : rebuilt) {
-            stand.addAll(sql.index(index.suffix() + "_wide", index.unique(), index.body().replaceFirst("(?s)\\s*WHERE.*", "")));
+            stand.addAll(sql.index(
+                    index.suffix() + "_wide", index.unique(), index.body().replaceFirst("(?s)\\s*WHERE.*", "")));
         }
         steps.add(Step.alone(stand));
 
@@ -150,15 +152,20 @@ final class CleanScript {
         settled.forEach(column -> columns.add("ALTER COLUMN " + column
                 + (table.kind().canonical.column(column).fallback() == null
                         ? " DROP DEFAULT"
-                        : " SET DEFAULT " + table.kind().canonical.column(column).fallback())));
+                        : " SET DEFAULT "
+                                + table.kind().canonical.column(column).fallback())));
         if (!columns.isEmpty()) {
             change.add(sql.alter(columns));
         }
         rechecked.forEach(check -> change.add(sql.check(check.suffix(), check.condition())));
         change.add(identity());
-        change.add("ALTER TABLE " + table.quoted() + " SET (" + String.join(", ", table.kind().canonical.options()) + ")");
-        table.kind().canonical.columns().forEach(column -> change.add(sql.comment(
-                column.name(), table.kind().canonical.comments().getOrDefault(column.name(), ""))));
+        change.add("ALTER TABLE " + table.quoted() + " SET ("
+                + String.join(", ", table.kind().canonical.options()) + ")");
+        table.kind()
+                .canonical
+                .columns()
+                .forEach(column -> change.add(sql.comment(
+                        column.name(), table.kind().canonical.comments().getOrDefault(column.name(), ""))));
         steps.add(Step.together(change));
 
         List<String> last = new ArrayList<>();

@@ -226,7 +226,10 @@ record LegacyTable(
                 .map(Found::name)
                 .sorted()
                 .toList()
-                .equals(kind.canonical.primaryKey().stream().map(this::now).sorted().toList());
+                .equals(kind.canonical.primaryKey().stream()
+                        .map(this::now)
+                        .sorted()
+                        .toList());
     }
 
     /** The old column for this new one, or null. */

@@ -77,7 +77,12 @@ final class PhaseScript {
     }
 
     private String canonicalKey() {
-        return "(" + String.join(", ", table.kind().canonical.primaryKey().stream().map(sql::now).toList()) + ")";
+        return "("
+                + String.join(
+                        ", ",
+                        table.kind().canonical.primaryKey().stream()
+                                .map(sql::now)
+                                .toList()) + ")";
     }
 
     /** What the canonical table demands of its columns is demanded of the new ones, and the old ones follow them. */
@@ -94,8 +99,8 @@ final class PhaseScript {
                                 + "; stop the last old application and wait that long"))));
         if (table.kind() == Kind.INBOX) {
             // Arrived and not processed, and no topic to handle it by: its next arrival is the first.
-            steps.add(Step.alone(List.of("DELETE FROM " + table.quoted() + " WHERE " + sql.now("topic") + " IS NULL AND "
-                    + sql.now("status") + " < 2")));
+            steps.add(Step.alone(List.of("DELETE FROM " + table.quoted() + " WHERE " + sql.now("topic")
+                    + " IS NULL AND " + sql.now("status") + " < 2")));
         }
         List<String> checks = new ArrayList<>(List.of(sql.check("_complete", complete())));
         List<String> validations = new ArrayList<>(List.of(sql.validate("_complete")));
@@ -182,8 +187,8 @@ final class PhaseScript {
 
     /** Claims go by the old columns again; they are as good as before. */
     List<Step> backToAdditive() {
-        return List.of(Step.together(
-                List.of(sql.refuseUnlessIn(Phase.DUAL, Phase.ADDITIVE), sql.mark(Phase.ADDITIVE))));
+        return List.of(
+                Step.together(List.of(sql.refuseUnlessIn(Phase.DUAL, Phase.ADDITIVE), sql.mark(Phase.ADDITIVE))));
     }
 
     /** Both sides count again, as long as the old one can tell everything that is still to be done. */
@@ -198,8 +203,8 @@ final class PhaseScript {
                                 + " handle; let them finish first"))));
         List<String> change = new ArrayList<>();
         if (table.kind() == Kind.INBOX) {
-            List<String> indexes = new ArrayList<>(
-                    sql.index("_pkey_old", true, "(" + Quoted.name(table.rowKey()) + ")"));
+            List<String> indexes =
+                    new ArrayList<>(sql.index("_pkey_old", true, "(" + Quoted.name(table.rowKey()) + ")"));
             indexes.addAll(sql.index("_pkey_new", true, canonicalKey()));
             steps.add(Step.alone(indexes));
             change.add(sql.refuseIfInvalidIndexes());
@@ -211,6 +216,8 @@ final class PhaseScript {
                 .map(column -> "ALTER COLUMN " + sql.now(column.name()) + " DROP DEFAULT")
                 .toList();
         change.add(sql.alter(defaults));
+        // Old applications leave arrivals without a topic unfinished, for one.
+        table.kind().canonical.checks().forEach(check -> change.add(sql.dropCheck(check.suffix())));
         change.addAll(trigger.bothWays());
         change.add(sql.mark(Phase.DUAL));
         steps.add(Step.together(change));

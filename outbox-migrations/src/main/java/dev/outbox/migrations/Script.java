@@ -22,15 +22,17 @@ enum Script {
 
     /** The script for this table. */
     String render(TableName name) {
-        return text().replace("\"" + placeholder + "\"", Quoted.table(name)).replace(placeholder, name.name());
+        return text(resource)
+                .replace("\"" + placeholder + "\"", Quoted.table(name))
+                .replace(placeholder, name.name());
     }
 
     /** The script as it is in the jar, with {@code TABLE} for the placeholder. */
     String template() {
-        return text().replace(placeholder, "TABLE");
+        return text(resource).replace(placeholder, "TABLE");
     }
 
-    private String text() {
+    static String text(String resource) {
         try (InputStream text = Script.class.getResourceAsStream(resource)) {
             return new String(Require.present(resource, text).readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {

@@ -28,8 +28,8 @@ final class TableSql {
 
     /** A check that counts for new rows at once; old ones are looked at by {@link #validate}, without a lock. */
     String check(String suffix, String condition) {
-        return "ALTER TABLE " + table.quoted() + " DROP CONSTRAINT IF EXISTS " + table.own(suffix)
-                + ", ADD CONSTRAINT " + table.own(suffix) + " CHECK (" + condition + ") NOT VALID";
+        return "ALTER TABLE " + table.quoted() + " DROP CONSTRAINT IF EXISTS " + table.own(suffix) + ", ADD CONSTRAINT "
+                + table.own(suffix) + " CHECK (" + condition + ") NOT VALID";
     }
 
     String validate(String suffix) {
@@ -82,13 +82,13 @@ final class TableSql {
     String mark(Phase phase) {
         String kept = "NULLIF(regexp_replace(" + description() + ", '(^|\\n)" + marker() + "[^\\n]*', '', 'g'), '')";
         String line = Quoted.text(table.kind().marker + phase.mark());
-        String comment =
-                switch (phase) {
-                    case LEGACY -> kept;
-                    case CLEAN -> "concat_ws(E'\\n', " + kept + ", " + line + ")";
-                    default -> "concat_ws(E'\\n', " + kept + ", " + line + " || ' since ' || to_char(clock_timestamp() AT"
-                            + " TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))";
-                };
+        String comment = switch (phase) {
+            case LEGACY -> kept;
+            case CLEAN -> "concat_ws(E'\\n', " + kept + ", " + line + ")";
+            default ->
+                "concat_ws(E'\\n', " + kept + ", " + line + " || ' since ' || to_char(clock_timestamp() AT"
+                        + " TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))";
+        };
         return """
                 DO $$
                 BEGIN
@@ -125,7 +125,8 @@ final class TableSql {
         return refuseIf(
                 says(phase) + " AND substring(" + description() + " FROM '" + marker() + phase.mark()
                         + " since ([^\\n]*)')::timestamptz > clock_timestamp() - interval '" + seconds(wait) + "'",
-                "it came to " + phase + " less than " + wait + " ago, and not every node may have noticed; wait that long");
+                "it came to " + phase + " less than " + wait
+                        + " ago, and not every node may have noticed; wait that long");
     }
 
     String refuseIfInvalidIndexes() {

@@ -79,7 +79,8 @@ public final class Upgrade {
 
     /**
      * How long a change waits for a lock before it steps back (default half a second), because everybody else waits
-     * behind it, and for how long it tries again (default five minutes).
+     * behind it, and for how long it tries again (default five minutes). An index build, which nobody waits for, waits
+     * as long for the transactions of others.
      */
     public Upgrade lockTimeout(Duration timeout, Duration patience) {
         return with(new Options(timeout, patience, options.refreshInterval, options.quietFor));
@@ -87,6 +88,11 @@ public final class Upgrade {
 
     private Upgrade with(Options changed) {
         return new Upgrade(name, kind, consumer, changed);
+    }
+
+    /** The table's name, as it was given. */
+    public String table() {
+        return name.toString();
     }
 
     /** The phase the table is in. */
@@ -134,7 +140,7 @@ public final class Upgrade {
             script.append(
                     step.together()
                             ? "SET lock_timeout = " + options.lockTimeout.toMillis() + ";\nBEGIN;\n"
-                            : "SET lock_timeout = 0;\n");
+                            : "SET lock_timeout = " + options.patience.toMillis() + ";\n");
             step.statements().forEach(statement -> script.append(statement).append(";\n"));
             script.append(step.together() ? "COMMIT;\n\n" : "\n");
         }
@@ -179,6 +185,16 @@ public final class Upgrade {
         } catch (SQLException e) {
             throw SqlFailure.of("cannot take table \"" + name + "\" to " + phase, e);
         }
+    }
+
+    /**
+     * Asks, without changing anything, whether {@link #apply} would refuse: before Flyway is called, for instance, where a
+     * refusal would be a failed migration.
+     *
+     * @throws OutboxException that says everything that is in the way
+     */
+    public void requireReady(DataSource dataSource, Phase phase) {
+        check(report(dataSource), phase);
     }
 
     /**
@@ -251,7 +267,7 @@ public final class Upgrade {
         private void run(Step step) throws SQLException {
             connection.setAutoCommit(!step.together());
             if (!step.together()) {
-                execute("SET lock_timeout = 0");
+                execute("SET lock_timeout = " + options.patience().toMillis());
                 for (String statement : step.statements()) {
                     execute(statement);
                 }

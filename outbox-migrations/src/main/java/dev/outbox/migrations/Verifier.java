@@ -29,7 +29,9 @@ final class Verifier {
             SELECT 'p ' || p.pubname, a.attname
             FROM pg_publication_rel pr
             JOIN pg_publication p ON p.oid = pr.prpubid
-            JOIN pg_attribute a ON a.attrelid = pr.prrelid AND a.attnum > 0 AND NOT a.attisdropped
+            LEFT JOIN pg_depend d ON d.classid = 'pg_publication_rel'::regclass AND d.objid = pr.oid
+                AND d.refobjid = pr.prrelid AND d.refobjsubid > 0
+            LEFT JOIN pg_attribute a ON a.attrelid = pr.prrelid AND a.attnum = d.refobjsubid
             WHERE pr.prrelid = %1$s
             """;
 
@@ -90,8 +92,9 @@ final class Verifier {
             if (!pair.fits()) {
                 wrong(
                         Concern.COLUMN_TYPE,
-                        "column " + pair.old() + " is " + pair.oldType() + ", which " + pair.column().name() + " ("
-                                + pair.column().type() + ") cannot be made from; change its type first",
+                        "column " + pair.old() + " is " + pair.oldType() + ", which "
+                                + pair.column().name() + " (" + pair.column().type()
+                                + ") cannot be made from; change its type first",
                         Phase.ADDITIVE);
             }
         }
@@ -109,8 +112,8 @@ final class Verifier {
             if (contradictions > 0) {
                 findings.add(new Finding(
                         Concern.DIFFERENT,
-                        contradictions + " rows have a " + table.processed() + " that contradicts their status; the backfill"
-                                + " will make them Done",
+                        contradictions + " rows have a " + table.processed()
+                                + " that contradicts their status; the backfill" + " will make them Done",
                         contradictions,
                         false,
                         Set.of()));
@@ -127,7 +130,8 @@ final class Verifier {
             if (found == null) {
                 all = false;
                 wrong(Concern.COLUMN_MISSING, "column " + name + " is missing; run phase 1 again", next(), Phase.CLEAN);
-            } else if (!found.is(column) || (table.phase() == Phase.CLEAN && !found.type().equals(column.type()))) {
+            } else if (!found.is(column)
+                    || (table.phase() == Phase.CLEAN && !found.type().equals(column.type()))) {
                 wrong(
                         Concern.COLUMN_TYPE,
                         "column " + name + " must be " + column.definition() + ", was " + found.type()
@@ -172,8 +176,7 @@ final class Verifier {
 
     private void sync() throws SQLException {
         boolean needed = table.phase() != Phase.CLEAN;
-        String found = SYNC.formatted(
-                sql.regclass(), Quoted.text(table.name().name() + "_sync"));
+        String found = SYNC.formatted(sql.regclass(), Quoted.text(table.name().name() + "_sync"));
         if (needed && number(found) == 0) {
             wrong(
                     Concern.SYNC_MISSING,
@@ -266,7 +269,14 @@ final class Verifier {
                 ResultSet row = statement.executeQuery(READERS.formatted(sql.regclass()))) {
             while (row.next()) {
                 String reader = row.getString(1);
-                if (old.contains(row.getString(2))) {
+                if (row.getString(2) == null && !old.isEmpty()) {
+                    add(
+                            Concern.OLD_READER,
+                            "publication " + reader.substring(2) + " sends whole rows: whoever subscribes to it has to"
+                                    + " manage without the old columns after phase 4",
+                            0,
+                            false);
+                } else if (old.contains(row.getString(2))) {
                     add(
                             Concern.OLD_READER,
                             (reader.startsWith("p ") ? "publication " : "view ") + reader.substring(2)
