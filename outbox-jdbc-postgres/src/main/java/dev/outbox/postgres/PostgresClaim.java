@@ -56,7 +56,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe: one poller, one claim at a time.
  */
-final class PostgresClaim {
+final class PostgresClaim implements PostgresSource.ClaimQuery {
     static final String READY = """
             WITH picked AS MATERIALIZED (
                 SELECT item.place
@@ -258,7 +258,7 @@ final class PostgresClaim {
     record Unreadable(WorkItem item, @Nullable String key, String error) {}
 
     /** The topics asked for: those listed, or all but those; and no filter if there are none. */
-    private record Topics(Set<String> names, boolean listed) {
+    record Topics(Set<String> names, boolean listed) {
         static Topics of(ClaimRequest request) {
             boolean listed = !request.topics().isEmpty();
             Set<String> names = new HashSet<>(listed ? request.topics() : request.except());
@@ -282,7 +282,8 @@ final class PostgresClaim {
     }
 
     /** Asks road after road until one has something; more than one only if the first ones were empty. */
-    Answer run(Connection connection, ClaimRequest request) throws SQLException {
+    @Override
+    public Answer run(Connection connection, ClaimRequest request) throws SQLException {
         Topics topics = Topics.of(request);
         Answer answer = new Answer(UUID.randomUUID().toString(), Instant.EPOCH, List.of(), List.of(), false);
         if (topics.areNone()) {
@@ -351,12 +352,7 @@ final class PostgresClaim {
                 } else {
                     marks.took(rows);
                 }
-                try {
-                    items.add(WorkItemRow.read(rows, serializer));
-                } catch (RuntimeException e) {
-                    unreadable.add(new Unreadable(
-                            WorkItemRow.named(rows), rows.getString("message_key"), String.valueOf(e.getMessage())));
-                }
+                read(rows, serializer, items, unreadable);
             }
         }
         if (road == Turns.Road.KEYS) {
@@ -373,5 +369,17 @@ final class PostgresClaim {
             case KEYS -> tour.end(count);
         };
         return new Answer(token.toString(), results.at(), items, unreadable, taken > 0 || !walkedAll);
+    }
+
+    /** Reads a row as an item, if it is one. */
+    static void read(
+            ResultSet row, @Nullable PayloadSerializer serializer, List<WorkItem> items, List<Unreadable> unreadable)
+            throws SQLException {
+        try {
+            items.add(WorkItemRow.read(row, serializer));
+        } catch (RuntimeException e) {
+            unreadable.add(new Unreadable(
+                    WorkItemRow.named(row), row.getString("message_key"), String.valueOf(e.getMessage())));
+        }
     }
 }

@@ -9,6 +9,7 @@ import dev.outbox.jdbc.internal.CallersTransaction;
 import dev.outbox.jdbc.internal.KeyBuckets;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.MessageRow;
+import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import java.sql.Connection;
@@ -87,7 +88,7 @@ final class PostgresEnqueue {
             """;
 
     /** For ids that the caller gave. */
-    private static final String ONCE = "ON CONFLICT ({work_item_id}) DO NOTHING RETURNING {work_item_id}";
+    private static final String ONCE = "ON CONFLICT DO NOTHING RETURNING {work_item_id}";
 
     /**
      * A statement in two forms.
@@ -121,11 +122,17 @@ final class PostgresEnqueue {
 
     /** The message as it would be stored: encoded, and found to be fit for it. */
     Message prepare(Message message) {
-        return MessageRow.of(message, rules).message();
+        return row(message).message();
+    }
+
+    private MessageRow row(Message message) {
+        MessageRow row = MessageRow.of(message, rules);
+        table.check(row.message());
+        return table.phase() == Phase.CLEAN ? row : row.withMessageId();
     }
 
     Enqueued one(Connection tx, Message message) {
-        MessageRow row = MessageRow.of(message, rules);
+        MessageRow row = row(message);
         CallersTransaction.check("enqueue", tx);
         return one(tx, row);
     }
@@ -142,8 +149,7 @@ final class PostgresEnqueue {
     }
 
     Enqueued all(Connection tx, List<Message> messages) {
-        List<MessageRow> rows =
-                messages.stream().map(message -> MessageRow.of(message, rules)).toList();
+        List<MessageRow> rows = messages.stream().map(this::row).toList();
         CallersTransaction.check("enqueue", tx);
         if (rows.isEmpty()) {
             return new Enqueued(List.of(), List.of());

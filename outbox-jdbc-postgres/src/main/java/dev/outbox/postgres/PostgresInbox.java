@@ -9,6 +9,7 @@ import dev.outbox.OnConflict;
 import dev.outbox.OutboxException;
 import dev.outbox.PollerBuilder;
 import dev.outbox.Receipt;
+import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.StorableText;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -33,16 +35,21 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PostgresInbox implements Inbox {
     private final TableQueue queue;
-    private final PostgresReceive receive;
-    private final PostgresRecords records;
+    private final LiveTable table;
+    private final Supplier<PostgresReceive> receive;
+    private final Supplier<PostgresRecords> records;
     private final Duration maxRedelivery;
 
     private PostgresInbox(
-            PostgresTable table, Connections connections, TableSettings settings, Builder options, String consumer) {
+            LiveTable table, Connections connections, TableSettings settings, Builder options, String consumer) {
         this.queue = PostgresQueue.over(table, connections, settings, Ack.KEEP, options);
-        this.receive = new PostgresReceive(
-                table, consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
-        this.records = new PostgresRecords(table, connections, settings.retention());
+        this.table = table;
+        Emitter emitter = settings.emitter();
+        OnConflict onConflict = options.onConflict;
+        Duration lockTimeout = options.lockTimeout;
+        this.receive = table.per(
+                found -> new PostgresReceive(found, consumer, settings.rules(), onConflict, lockTimeout, emitter));
+        this.records = table.per(found -> new PostgresRecords(found, connections, settings.retention()));
         this.maxRedelivery = options.maxRedelivery;
     }
 
@@ -52,7 +59,7 @@ public final class PostgresInbox implements Inbox {
 
     @Override
     public Receipt receive(Connection tx, Incoming incoming) {
-        return receive.receive(tx, Require.present("incoming", incoming));
+        return receive.get().receive(tx, Require.present("incoming", incoming));
     }
 
     @Override
@@ -64,28 +71,31 @@ public final class PostgresInbox implements Inbox {
     public List<Receipt> enqueueAll(Connection tx, Collection<Incoming> incoming) {
         List<Incoming> all = new ArrayList<>(Require.present("incoming", incoming));
         all.forEach(one -> Require.present("incoming", one));
-        return receive.enqueue(tx, all, () -> queue.wakeAfter(tx));
+        return receive.get().enqueue(tx, all, () -> queue.wakeAfter(tx));
     }
 
     @Override
     public Optional<InboxRecord> get(String source, String messageId) {
-        return records.get(source, messageId);
+        return table.adapting(() -> records.get().get(source, messageId));
     }
 
     @Override
     public boolean markDead(Connection tx, String source, String messageId, String reason) {
-        return records.markDead(tx, source, messageId, reason);
+        return records.get().markDead(tx, source, messageId, reason);
     }
 
     @Override
     public void requeue(String source, String messageId) {
-        records.requeue(source, messageId, false);
-        queue.wakeUp();
+        requeue(source, messageId, false);
     }
 
     @Override
     public void forceRequeue(String source, String messageId) {
-        records.requeue(source, messageId, true);
+        requeue(source, messageId, true);
+    }
+
+    private void requeue(String source, String messageId, boolean forced) {
+        table.adapting(() -> records.get().requeue(source, messageId, forced));
         queue.wakeUp();
     }
 
@@ -199,7 +209,8 @@ public final class PostgresInbox implements Inbox {
             }
             checkWindow("retention", retention(), maxRedelivery);
             TableSettings settings = settings();
-            return settings.open(
+            return open(
+                    settings,
                     (connection, table) -> PostgresTable.detectInbox(connection, table, name),
                     (table, connections) -> new PostgresInbox(table, connections, settings, this, name));
         }

@@ -7,6 +7,7 @@ import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.PollerBuilder;
 import dev.outbox.Stage;
+import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.TableQueue;
@@ -16,6 +17,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 /**
@@ -27,11 +29,12 @@ import javax.sql.DataSource;
  */
 public final class PostgresOutbox implements Outbox {
     private final TableQueue queue;
-    private final PostgresEnqueue enqueue;
+    private final Supplier<PostgresEnqueue> enqueue;
 
-    private PostgresOutbox(PostgresTable table, Connections connections, TableSettings settings, Builder options) {
+    private PostgresOutbox(LiveTable table, Connections connections, TableSettings settings, Builder options) {
         this.queue = PostgresQueue.over(table, connections, settings, options.ack, options);
-        this.enqueue = new PostgresEnqueue(table, settings.rules(), settings.emitter());
+        Emitter emitter = settings.emitter();
+        this.enqueue = table.per(found -> new PostgresEnqueue(found, settings.rules(), emitter));
     }
 
     /** An outbox in the table {@code outbox} with all defaults. */
@@ -45,17 +48,17 @@ public final class PostgresOutbox implements Outbox {
 
     @Override
     public Enqueued enqueue(Connection tx, Message message) {
-        return wakingAfter(tx, enqueue.one(tx, message));
+        return wakingAfter(tx, enqueue.get().one(tx, message));
     }
 
     @Override
     public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
-        return wakingAfter(tx, enqueue.all(tx, new ArrayList<>(Require.present("messages", messages))));
+        return wakingAfter(tx, enqueue.get().all(tx, new ArrayList<>(Require.present("messages", messages))));
     }
 
     @Override
     public Stage stage() {
-        return Stage.over(this, enqueue::prepare);
+        return Stage.over(this, message -> enqueue.get().prepare(message));
     }
 
     private Enqueued wakingAfter(Connection tx, Enqueued enqueued) {
@@ -118,7 +121,8 @@ public final class PostgresOutbox implements Outbox {
          */
         public PostgresOutbox build() {
             TableSettings settings = settings();
-            return settings.open(
+            return open(
+                    settings,
                     PostgresTable::detect,
                     (table, connections) -> new PostgresOutbox(table, connections, settings, this));
         }

@@ -24,13 +24,13 @@ final class PostgresPurge {
             DELETE FROM {table}
             WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM {table}
-                WHERE {mine} AND {status} = 2
+                WHERE {mine} AND {done}
                   AND {processed_on} < statement_timestamp() - :older_than * interval '1 microsecond'
                   AND (SELECT pg_try_advisory_xact_lock(:lock_space, :lock))
                 ORDER BY {processed_on}
                 LIMIT :batch
                 FOR UPDATE SKIP LOCKED))
-              AND {status} >= 2 AND {status} < 3
+              AND {still_done}
             """;
 
     private final PostgresTable table;

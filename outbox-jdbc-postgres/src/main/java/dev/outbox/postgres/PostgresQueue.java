@@ -4,6 +4,11 @@ import dev.outbox.Ack;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
+import dev.outbox.spi.TransactionalSource;
+import java.time.Duration;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 /** Makes the queue of an outbox or inbox table. */
@@ -11,17 +16,27 @@ final class PostgresQueue {
     private PostgresQueue() {}
 
     static TableQueue over(
-            PostgresTable table, Connections connections, TableSettings settings, Ack ack, PostgresOptions<?> options) {
+            LiveTable table, Connections connections, TableSettings settings, Ack ack, PostgresOptions<?> options) {
+        Function<PostgresTable, PostgresSource> source = found -> new PostgresSource(
+                found, connections, ack, settings.retention(), settings.serializer(), settings.ticker());
         DataSource notifying = options.notifying();
         return new TableQueue(
-                table.name(),
+                table.now().name(),
                 settings,
-                () -> new PostgresSource(
-                        table, connections, ack, settings.retention(), settings.serializer(), settings.ticker()),
-                olderThan -> new PostgresPurge(table, connections, olderThan)::batch,
+                () -> source(table, source),
+                olderThan -> purge(table, connections, olderThan),
                 notifying == null
                         ? null
                         : new PostgresNotify(
-                                notifying, table.channel(), !settings.wakesLocally(), NotifyTimes.STANDARD));
+                                notifying, table.now().channel(), !settings.wakesLocally(), NotifyTimes.STANDARD));
+    }
+
+    private static TransactionalSource source(LiveTable table, Function<PostgresTable, PostgresSource> source) {
+        return table.isSettled() ? source.apply(table.now()) : new AdaptingSource(table, table.per(source));
+    }
+
+    private static IntSupplier purge(LiveTable table, Connections connections, Duration olderThan) {
+        Supplier<PostgresPurge> purge = table.per(found -> new PostgresPurge(found, connections, olderThan));
+        return () -> table.adapting(() -> purge.get().batch());
     }
 }

@@ -14,6 +14,7 @@ import dev.outbox.internal.UuidV7;
 import dev.outbox.jdbc.internal.CallersTransaction;
 import dev.outbox.jdbc.internal.KeyBuckets;
 import dev.outbox.jdbc.internal.MessageRow;
+import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.jdbc.internal.StorableText;
@@ -22,6 +23,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -29,6 +31,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,7 +57,7 @@ final class PostgresReceive {
     private static final String LOCK_TIMEOUT = "55P03";
 
     /** Keeps the caller's patience and, in the same expression and so after it, shortens it. */
-    private static final String SHORTENED = """
+    static final String SHORTENED = """
             set_config('lock_timeout', CASE
                 WHEN set_config('outbox.patience', current_setting('lock_timeout'), true) = '0'
                     OR current_setting('lock_timeout')::interval > (:patience::text)::interval
@@ -72,15 +75,15 @@ final class PostgresReceive {
                 CASE WHEN {source} = :last_source::text AND {message_id} = :last_message_id::text
                     THEN set_config('lock_timeout', current_setting('outbox.patience'), true) END""";
 
-    private static final String RECEIVE = """
+    static final String RECEIVE = """
             INSERT INTO {table} AS t ({work_item_id}, {consumer}, {source}, {message_id}, {hash}, {status},
                 {processed_on})
             SELECT :id::uuid, :consumer, :source::text, :message_id::text, :hash::bytea, 2, statement_timestamp()
             WHERE %s
             %s
-            """.formatted(SHORTENED, TAKEN);
+            """;
 
-    private static final String ENQUEUE = """
+    static final String ENQUEUE = """
             WITH caller AS MATERIALIZED (SELECT %s AS shortened),
             locked AS MATERIALIZED (
                 SELECT count(pg_advisory_xact_lock(:lock_space, b.bucket)) AS locks
@@ -104,7 +107,7 @@ final class PostgresReceive {
             WHERE locked.locks IS NOT NULL
             ORDER BY m.position
             %s
-            """.formatted(SHORTENED, TAKEN);
+            """;
 
     private final PostgresTable table;
     private final String consumer;
@@ -112,8 +115,8 @@ final class PostgresReceive {
     private final OnConflict onConflict;
     private final String patience;
     private final Emitter emitter;
-    private final Sql receive;
-    private final Sql enqueue;
+    private final Taking receive;
+    private final Taking enqueue;
 
     PostgresReceive(
             PostgresTable table,
@@ -128,12 +131,67 @@ final class PostgresReceive {
         this.onConflict = onConflict;
         this.patience = lockTimeout.toMillis() + "ms";
         this.emitter = emitter;
-        this.receive = table.layout().resolve(RECEIVE);
-        this.enqueue = table.layout().resolve(ENQUEUE);
+        this.receive = taking(RECEIVE);
+        this.enqueue = taking(ENQUEUE);
     }
 
     /** What tells messages apart within one consumer. */
-    private record Identity(String source, String messageId) {}
+    record Identity(String source, String messageId) {}
+
+    /**
+     * What is known of a message that came.
+     *
+     * @param conflict whether another message is known by this id; one whose hash is not known fits any
+     * @param receipts how often it came, this time included; 1 means that it is new
+     */
+    record Known(boolean conflict, int receipts, Instant firstSeen, Instant lastSeen) {}
+
+    interface Parameters {
+        void set(Query query) throws SQLException;
+    }
+
+    /** Stores what is new of some messages, each once, and counts the others. */
+    interface Taking {
+        Map<Identity, Known> take(Connection tx, Map<Identity, byte[]> sent, Parameters parameters) throws SQLException;
+    }
+
+    private Taking taking(String statement) {
+        if (table.phase() != Phase.CLEAN) {
+            return new PostgresDualReceive(table, statement, patience);
+        }
+        Sql sql = table.layout().resolve(statement.formatted(SHORTENED, TAKEN));
+        return (tx, sent, parameters) -> {
+            try (Query query = sql.on(tx)) {
+                Identity last = null;
+                for (Identity identity : sent.keySet()) {
+                    last = identity;
+                }
+                query.set("patience", patience)
+                        .set("last_source", Objects.requireNonNull(last).source)
+                        .set("last_message_id", last.messageId);
+                parameters.set(query);
+                return read(query.rows(), sent);
+            }
+        };
+    }
+
+    static Map<Identity, Known> read(ResultSet rows, Map<Identity, byte[]> sent) throws SQLException {
+        Map<Identity, Known> known = new HashMap<>();
+        try (rows) {
+            while (rows.next()) {
+                Identity identity = new Identity(rows.getString("source"), rows.getString("message_id"));
+                byte[] hash = rows.getBytes("hash");
+                known.put(
+                        identity,
+                        new Known(
+                                hash != null && !Arrays.equals(hash, sent.get(identity)),
+                                rows.getInt("receipt_count"),
+                                Timestamps.read(rows, "first_seen_on"),
+                                Timestamps.read(rows, "last_seen_on")));
+            }
+        }
+        return known;
+    }
 
     /** An arrival on its way to the table. */
     private static final class Arrival {
@@ -153,18 +211,18 @@ final class PostgresReceive {
         incoming.checkReceivable();
         byte[] hash = incoming.hash();
         CallersTransaction.check("receive", tx);
-        try (Query query = receive.on(tx)) {
-            patience(query, identity)
-                    .set("id", UuidV7.next())
-                    .set("source", identity.source)
-                    .set("message_id", identity.messageId)
-                    .set("hash", hash);
-            try (ResultSet row = query.rows()) {
-                row.next();
-                Receipt receipt = receipt(row, hash);
-                tell(identity, receipt);
-                return answer(identity, receipt);
-            }
+        try {
+            Known known = receive.take(
+                            tx,
+                            Map.of(identity, hash),
+                            query -> query.set("id", UuidV7.next())
+                                    .set("source", identity.source)
+                                    .set("message_id", identity.messageId)
+                                    .set("hash", hash))
+                    .get(identity);
+            Receipt receipt = receipt(known);
+            tell(identity, receipt);
+            return answer(identity, receipt);
         } catch (SQLException e) {
             throw failure("receive", e);
         }
@@ -180,6 +238,7 @@ final class PostgresReceive {
         List<Arrival> arrivals = incoming.stream()
                 .map(one -> new Arrival(one, identity(one), rules))
                 .toList();
+        arrivals.forEach(arrival -> table.check(arrival.row.message()));
         CallersTransaction.check("enqueue", tx);
         Receipt[] receipts = new Receipt[arrivals.size()];
         List<Map<Identity, Integer>> rounds = new ArrayList<>();
@@ -219,44 +278,41 @@ final class PostgresReceive {
     private void enqueue(Connection tx, List<Arrival> arrivals, Map<Identity, Integer> round, Receipt[] receipts) {
         List<Arrival> sent = round.values().stream().map(arrivals::get).toList();
         List<MessageRow> rows = sent.stream().map(a -> a.row).toList();
-        try (Query query = enqueue.on(tx)) {
-            patience(MessageRow.bindAll(query, rows), sent.get(sent.size() - 1).identity)
-                    .set("lock_space", table.lockSpace())
-                    .setArray("buckets", "int4", rules.strict() ? KeyBuckets.of(rows) : new Integer[0])
-                    .setArray(
-                            "sources",
-                            "text",
-                            sent.stream().map(a -> a.identity.source).toArray())
-                    .setArray("hashes", "bytea", sent.stream().map(a -> a.hash).toArray(byte[][]::new));
-            try (ResultSet row = query.rows()) {
-                while (row.next()) {
-                    Identity identity = new Identity(row.getString("source"), row.getString("message_id"));
-                    int place = Objects.requireNonNull(round.get(identity));
-                    receipts[place] = receipt(row, arrivals.get(place).hash);
-                }
-            }
+        Map<Identity, byte[]> hashes = new LinkedHashMap<>();
+        sent.forEach(arrival -> hashes.put(arrival.identity, arrival.hash));
+        try {
+            Map<Identity, Known> known = enqueue.take(
+                    tx,
+                    hashes,
+                    query -> MessageRow.bindAll(query, rows)
+                            .set("lock_space", table.lockSpace())
+                            .setArray("buckets", "int4", rules.strict() ? KeyBuckets.of(rows) : new Integer[0])
+                            .setArray(
+                                    "sources",
+                                    "text",
+                                    sent.stream().map(a -> a.identity.source).toArray())
+                            .setArray(
+                                    "hashes",
+                                    "bytea",
+                                    sent.stream().map(a -> a.hash).toArray(byte[][]::new)));
+            round.forEach((identity, place) -> receipts[place] = receipt(known.get(identity)));
         } catch (SQLException e) {
             throw failure("enqueue", e);
         }
     }
 
-    private Query patience(Query query, Identity last) throws SQLException {
-        return query.set("patience", patience).set("last_source", last.source).set("last_message_id", last.messageId);
-    }
-
-    private static Identity identity(Incoming incoming) {
+    private Identity identity(Incoming incoming) {
         StorableText.check("source", incoming.source());
         StorableText.check("messageId", incoming.messageId());
+        table.checkLength("source", incoming.source());
+        table.checkLength("message_id", incoming.messageId());
         return new Identity(incoming.source(), incoming.messageId());
     }
 
-    /** A hash that is not known fits any. */
-    private static Receipt receipt(ResultSet row, byte[] hash) throws SQLException {
-        byte[] known = row.getBytes("hash");
-        int receipts = row.getInt("receipt_count");
-        boolean conflict = known != null && !Arrays.equals(known, hash);
-        Kind kind = conflict ? Kind.CONFLICT : receipts == 1 ? Kind.FIRST : Kind.DUPLICATE;
-        return new Receipt(kind, Timestamps.read(row, "first_seen_on"), Timestamps.read(row, "last_seen_on"), receipts);
+    private static Receipt receipt(@Nullable Known known) {
+        Objects.requireNonNull(known);
+        Kind kind = known.conflict ? Kind.CONFLICT : known.receipts == 1 ? Kind.FIRST : Kind.DUPLICATE;
+        return new Receipt(kind, known.firstSeen, known.lastSeen, known.receipts);
     }
 
     private void tell(Identity identity, Receipt receipt) {

@@ -92,7 +92,8 @@ final class PostgresRecords {
         }
     }
 
-    void requeue(String source, String messageId, boolean forced) {
+    /** Answers true; what cannot be requeued is an exception. */
+    boolean requeue(String source, String messageId, boolean forced) {
         int changed;
         try (Borrowed borrowed = connections.autoCommitting()) {
             changed = requeue(borrowed.connection(), source, messageId, forced);
@@ -106,6 +107,7 @@ final class PostgresRecords {
             throw new OutboxException("cannot requeue message " + messageId + " from " + source + ": "
                     + get(source, messageId).map(this::obstacle).orElse("there is no such message"));
         }
+        return true;
     }
 
     private int requeue(Connection connection, String source, String messageId, boolean forced) throws SQLException {

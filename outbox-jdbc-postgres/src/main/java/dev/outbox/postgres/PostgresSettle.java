@@ -2,6 +2,7 @@ package dev.outbox.postgres;
 
 import dev.outbox.Ack;
 import dev.outbox.OnDead;
+import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.spi.Lease;
@@ -61,7 +62,7 @@ final class PostgresSettle {
      */
     static final String SETTLE = """
             WITH settled AS MATERIALIZED (
-                SELECT * FROM unnest(:ids::uuid[], :tokens::uuid[], :statuses::smallint[], :delays::bigint[],
+                SELECT * FROM unnest(:ids::{id_type}[], :tokens::uuid[], :statuses::smallint[], :delays::bigint[],
                     :errors::text[], :given_back::int[], :blocks::boolean[])
                     AS s(id, token, status, delay, error, given_back, blocks)
             ),
@@ -79,7 +80,7 @@ final class PostgresSettle {
                     SELECT {work_item_id} AS id FROM {table}
                     WHERE {mine} AND {message_key} = h.key AND {status} >= 1 AND {status} < 2
                       AND {sequence} > h.sequence
-                      AND {owner_token} = h.token AND {work_item_id} <> ALL (:ids::uuid[])
+                      AND {owner_token} = h.token AND {work_item_id} <> ALL (:ids::{id_type}[])
                     OFFSET 0) later
             ),
             verdicts AS MATERIALIZED (
@@ -117,7 +118,7 @@ final class PostgresSettle {
     /** Touches no index: locked_until is in none. */
     static final String RENEW = """
             UPDATE {table} t SET {locked_until} = statement_timestamp() + :lease * interval '1 microsecond'
-            FROM unnest(:ids::uuid[], :tokens::uuid[]) AS s(id, token)
+            FROM unnest(:ids::{id_type}[], :tokens::uuid[]) AS s(id, token)
             WHERE t.{work_item_id} = ANY (:ids) AND t.{topic} IS NOT NULL
               AND t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
             RETURNING s.id, s.token
@@ -127,6 +128,7 @@ final class PostgresSettle {
     private static final int MOST_TOKENS = 4;
 
     private final boolean deleteDone;
+    private final ItemIds ids;
     private final Sql settleInCallersTransaction;
     private final PinnedPlan settle;
     private final PinnedPlan renew;
@@ -134,18 +136,20 @@ final class PostgresSettle {
     /** By the number of tokens, less one. */
     private final List<PinnedPlan> done = new ArrayList<>();
 
-    PostgresSettle(PostgresTable table, Ack ack) {
+    /** @param ids what the ids name, so that rows are found by it */
+    PostgresSettle(Layout layout, Ack ack, ItemIds ids) {
         this.deleteDone = ack == Ack.DELETE;
-        this.settleInCallersTransaction = table.layout().resolve(SETTLE);
-        this.settle = PinnedPlan.of(table.layout(), SETTLE);
-        this.renew = PinnedPlan.of(table.layout(), RENEW);
+        this.ids = ids;
+        this.settleInCallersTransaction = layout.resolve(SETTLE);
+        this.settle = PinnedPlan.of(layout, SETTLE);
+        this.renew = PinnedPlan.of(layout, RENEW);
         List<String> statements = new ArrayList<>();
         for (int token = 0; token < MOST_TOKENS; token++) {
             String number = "_" + token;
             statements.add((deleteDone ? DONE_DELETE : DONE_KEEP)
                     .replace(":ids", ":ids" + number)
                     .replace(":token", ":token" + number));
-            done.add(PinnedPlan.of(table.layout(), statements));
+            done.add(PinnedPlan.of(layout, statements));
         }
     }
 
@@ -193,8 +197,8 @@ final class PostgresSettle {
                                                 UUID.fromString(claims.get(i).getKey()))
                                         .setArray(
                                                 "ids_" + i,
-                                                "uuid",
-                                                column(claims.get(i).getValue(), UUID::fromString));
+                                                ids.type(),
+                                                column(claims.get(i).getValue(), ids::toColumn));
                             }
                         },
                         results -> {
@@ -209,15 +213,15 @@ final class PostgresSettle {
                         });
     }
 
-    private static Collection<String> missing(List<String> ids, ResultSet rows) throws SQLException {
+    private Collection<String> missing(List<String> settled, ResultSet rows) throws SQLException {
         List<String> found = new ArrayList<>();
         while (rows.next()) {
-            found.add(rows.getString(1));
+            found.add(ids.toItemId(rows.getString(1)));
         }
-        if (found.size() == ids.size()) {
+        if (found.size() == settled.size()) {
             return List.of();
         }
-        Set<String> missing = new LinkedHashSet<>(ids);
+        Set<String> missing = new LinkedHashSet<>(settled);
         found.forEach(missing::remove);
         return missing;
     }
@@ -235,15 +239,15 @@ final class PostgresSettle {
         set(query, leases);
     }
 
-    private static void set(Query query, List<Lease> leases) throws SQLException {
-        query.setArray("ids", "uuid", column(leases, lease -> UUID.fromString(lease.itemId())))
+    private void set(Query query, List<Lease> leases) throws SQLException {
+        query.setArray("ids", ids.type(), column(leases, lease -> ids.toColumn(lease.itemId())))
                 .setArray("tokens", "uuid", column(leases, lease -> UUID.fromString(lease.ownerToken())));
     }
 
-    private static Set<Lease> unchanged(List<Lease> leases, ResultSet rows) throws SQLException {
+    private Set<Lease> unchanged(List<Lease> leases, ResultSet rows) throws SQLException {
         Set<Lease> unchanged = new HashSet<>(leases);
         while (rows.next()) {
-            unchanged.remove(new Lease(rows.getString(1), rows.getString(2)));
+            unchanged.remove(new Lease(ids.toItemId(rows.getString(1)), rows.getString(2)));
         }
         return unchanged;
     }

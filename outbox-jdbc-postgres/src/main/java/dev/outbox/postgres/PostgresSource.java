@@ -8,6 +8,8 @@ import dev.outbox.WorkItem;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -19,10 +21,15 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,7 +71,7 @@ final class PostgresSource implements TransactionalSource {
                 {last_error} = 'lease expired on attempt ' || {attempt_count} || ' at ' || COALESCE({processed_by}, 'an unknown poller')
             WHERE {work_item_id} = ANY (ARRAY(
                 SELECT {work_item_id} FROM {table}
-                WHERE {mine} AND {status} = 1 AND ({locked_until} <= statement_timestamp()) IS NOT FALSE
+                WHERE {mine} AND {processing} AND ({locked_until} <= statement_timestamp()) IS NOT FALSE
                   AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
                 ORDER BY {sequence} LIMIT :batch
                 FOR NO KEY UPDATE SKIP LOCKED))
@@ -101,11 +108,21 @@ final class PostgresSource implements TransactionalSource {
             WHERE :topics::text[] IS NULL OR ahead.topic = ANY (:topics)
             """;
 
+    /** How work is found: by the new columns, or by the old ones. */
+    interface ClaimQuery {
+        PostgresClaim.Answer run(Connection connection, ClaimRequest request) throws SQLException;
+    }
+
     private final PostgresTable table;
     private final Connections connections;
     private final LongSupplier ticker;
-    private final PostgresClaim claim;
+    private final ClaimQuery claim;
     private final PostgresSettle settle;
+    private final ItemIds ids;
+
+    /** Settles what was claimed by the message's id before the table had other ids; null if that cannot be. */
+    private final @Nullable PostgresSettle settleByMessage;
+
     private final PostgresPurge purge;
     private final PinnedPlan expire;
     private final PinnedPlan nextDue;
@@ -124,11 +141,24 @@ final class PostgresSource implements TransactionalSource {
         this.table = table;
         this.connections = connections;
         this.ticker = ticker;
-        this.claim = new PostgresClaim(table, serializer, ticker);
-        this.settle = new PostgresSettle(table, ack);
+        Layout layout = table.layout();
+        boolean byOld = table.phase().before(Phase.DUAL);
+        boolean onItsWay = table.isInbox() && !byOld && table.phase() != Phase.CLEAN;
+        this.claim = byOld ? new PostgresLegacyClaim(layout, serializer) : new PostgresClaim(table, serializer, ticker);
+        this.ids = table.isInbox() && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM;
+        this.settle = new PostgresSettle(layout, ack, ids);
+        this.settleByMessage = onItsWay
+                ? new PostgresSettle(
+                        layout.with(
+                                        "work_item_id",
+                                        Objects.requireNonNull(layout.columns().get("message_id")))
+                                .with("id_type", ItemIds.MESSAGE_ID.type()),
+                        ack,
+                        ItemIds.MESSAGE_ID)
+                : null;
         this.purge = new PostgresPurge(table, connections, retention);
-        this.expire = PinnedPlan.of(table.layout(), EXPIRE);
-        this.nextDue = PinnedPlan.of(table.layout(), NEXT_DUE);
+        this.expire = PinnedPlan.of(layout, EXPIRE);
+        this.nextDue = PinnedPlan.of(layout, byOld ? PostgresLegacyClaim.NEXT_DUE : NEXT_DUE);
     }
 
     @Override
@@ -159,13 +189,18 @@ final class PostgresSource implements TransactionalSource {
     public Set<Lease> settle(List<Settlement> settlements) {
         return settlements.isEmpty()
                 ? Set.of()
-                : run("settle in", connection -> settle.settle(connection, settlements));
+                : run(
+                        "settle in",
+                        connection ->
+                                byKind(settlements, Settlement::lease, (by, part) -> by.settle(connection, part)));
     }
 
     @Override
     public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
         try {
-            return settlements.isEmpty() ? Set.of() : settle.settleIn(tx, settlements);
+            return settlements.isEmpty()
+                    ? Set.of()
+                    : byKind(settlements, Settlement::lease, (by, part) -> by.settleIn(tx, part));
         } catch (SQLException e) {
             throw SqlFailure.of("settle in " + table.name() + " failed", e);
         }
@@ -173,7 +208,38 @@ final class PostgresSource implements TransactionalSource {
 
     @Override
     public Set<Lease> renew(List<Lease> leases, Duration length) {
-        return leases.isEmpty() ? Set.of() : run("renew in", connection -> settle.renew(connection, leases, length));
+        return leases.isEmpty()
+                ? Set.of()
+                : run(
+                        "renew in",
+                        connection ->
+                                byKind(leases, Function.identity(), (by, part) -> by.renew(connection, part, length)));
+    }
+
+    private interface Settling<T> {
+        Set<Lease> with(PostgresSettle settle, List<T> part) throws SQLException;
+    }
+
+    /** Each with the statements that find its row; what no statement finds any more is fenced. */
+    private <T> Set<Lease> byKind(List<T> all, Function<T, Lease> lease, Settling<T> settling) throws SQLException {
+        if (!table.isInbox() || table.phase() == Phase.CLEAN) {
+            return settling.with(settle, all);
+        }
+        Map<Boolean, List<T>> usual = all.stream()
+                .collect(Collectors.partitioningBy(
+                        one -> ItemIds.of(lease.apply(one).itemId()) == ids));
+        List<T> others = Objects.requireNonNull(usual.get(false));
+        Set<Lease> fenced = new HashSet<>();
+        List<T> these = Objects.requireNonNull(usual.get(true));
+        if (!these.isEmpty()) {
+            fenced.addAll(settling.with(settle, these));
+        }
+        if (settleByMessage == null) {
+            others.forEach(one -> fenced.add(lease.apply(one)));
+        } else if (!others.isEmpty()) {
+            fenced.addAll(settling.with(settleByMessage, others));
+        }
+        return fenced;
     }
 
     @Override

@@ -1,7 +1,10 @@
 package dev.outbox.postgres;
 
+import dev.outbox.Message;
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.internal.Capability;
 import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -11,16 +14,22 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An outbox or inbox table as it was found in the catalog.
  *
  * @param name with its schema
  * @param lockSpace the first half of this table's advisory lock keys, the same on every node
+ * @param phase how far it has come from the old columns to the new ones
+ * @param limits how many characters of a logical column it can hold, where that is less than a message may have
  */
-record PostgresTable(TableName name, Layout layout, int lockSpace) {
+record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, Map<String, Integer> limits) {
     /** In case somebody else uses table oids as lock keys too. */
     private static final int LOCK_SPACE = 0x6f757462;
+
+    private static final String OWNER = "dev.outbox consumer ";
 
     private static final List<String> COLUMNS = List.of(
             "work_item_id",
@@ -47,7 +56,8 @@ record PostgresTable(TableName name, Layout layout, int lockSpace) {
             "payload_bytes");
 
     private static final String FIND = """
-            SELECT c.oid::bigint::int, n.nspname, a.attname
+            SELECT c.oid::bigint::int, n.nspname, obj_description(c.oid, 'pg_class'), a.attname,
+                format_type(a.atttypid, a.atttypmod), col_description(c.oid, a.attnum)
             FROM pg_catalog.pg_class c
             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -58,47 +68,98 @@ record PostgresTable(TableName name, Layout layout, int lockSpace) {
     private static final List<String> INBOX_COLUMNS =
             List.of("consumer", "source", "hash", "receipt_count", "first_seen_on", "last_seen_on");
 
+    /** A column that only tables have that are on their way. */
+    private static final String ON_ITS_WAY = "legacy_write_on";
+
     /** An outbox table: every row is ours. */
     static PostgresTable detect(Connection connection, TableName name) throws SQLException {
         Found found = find(connection, name);
-        found.need("an outbox", COLUMNS);
-        if (found.columns.keySet().containsAll(INBOX_COLUMNS)) {
+        Phase phase = found.phase(false);
+        if (phase != Phase.LEGACY) {
+            found.need("an outbox", COLUMNS, phase);
+        }
+        if (found.types.keySet().containsAll(INBOX_COLUMNS) || (phase == Phase.CLEAN && found.isLegacy(true))) {
             throw new OutboxException("table \"" + found.name + "\" is an inbox table; open it with PostgresInbox, or"
                     + " set table(...)");
         }
-        found.columns.put("mine", "true");
-        found.columns.put("source", "NULL::text");
-        return found.table(Map.of());
+        return found.table(phase, false, COLUMNS, Map.of());
     }
 
     /** An inbox table: the rows of this consumer are ours. */
     static PostgresTable detectInbox(Connection connection, TableName name, String consumer) throws SQLException {
         Found found = find(connection, name);
-        found.need("an inbox", COLUMNS);
-        found.need("an inbox", INBOX_COLUMNS);
-        found.columns.put("mine", found.columns.get("consumer") + " = :consumer");
-        return found.table(Map.of("consumer", consumer));
+        Phase phase = found.phase(true);
+        List<String> columns = new ArrayList<>(COLUMNS);
+        columns.addAll(INBOX_COLUMNS);
+        if (phase != Phase.LEGACY) {
+            found.need("an inbox", columns, phase);
+        }
+        found.checkConsumer(consumer, phase);
+        return found.table(phase, true, columns, Map.of("consumer", consumer));
     }
 
-    /** @param columns logical name to what stands for it */
-    private record Found(TableName name, int oid, Map<String, String> columns) {
-        void need(String what, List<String> needed) {
-            List<String> missing = new ArrayList<>(needed);
-            missing.removeAll(columns.keySet());
+    /**
+     * @param types of the columns, by name
+     * @param owner the consumer that all rows belong to before phase 3; null if that is not told
+     */
+    private record Found(
+            TableName name,
+            int oid,
+            @Nullable String comment,
+            Map<String, String> types,
+            @Nullable String owner) {
+        /** By its marker; where there is none, a table is as it was before any migration, or as it is after all. */
+        Phase phase(boolean inbox) {
+            Optional<Phase> marked = Phase.read(comment);
+            if (marked.isEmpty() && types.containsKey(ON_ITS_WAY)) {
+                throw new OutboxException(
+                        "table \"" + name + "\" is between two phases of its migration, but its comment"
+                                + " does not tell which; restore the line \"dev.outbox " + (inbox ? "inbox " : "")
+                                + "phase N\" in it");
+            }
+            return marked.orElseGet(() -> isLegacy(inbox) ? Phase.LEGACY : Phase.CLEAN);
+        }
+
+        boolean isLegacy(boolean inbox) {
+            return !types.containsKey("work_item_id")
+                    && columns(Phase.LEGACY, inbox).missing().isEmpty();
+        }
+
+        void need(String what, List<String> needed, Phase phase) {
+            List<String> missing = needed.stream()
+                    .filter(column -> !types.containsKey(column))
+                    .filter(column -> phase == Phase.CLEAN || !types.containsKey(PostgresColumns.interim(column)))
+                    .toList();
             if (!missing.isEmpty()) {
                 throw new OutboxException("table \"" + name + "\" is not " + what + " table: it has no column "
                         + String.join(", ", missing) + "; apply outbox-migrations (postgres) or set table(...)");
             }
         }
 
-        PostgresTable table(Map<String, Object> constants) {
-            return new PostgresTable(name, new Layout(quote(name), columns, constants), oid ^ LOCK_SPACE);
+        void checkConsumer(String consumer, Phase phase) {
+            if (phase.before(Phase.FLIPPED) && owner != null && !owner.equals(consumer)) {
+                throw new OutboxException("table \"" + name + "\" is in " + phase + " and belongs to consumer " + owner
+                        + ", was opened for " + consumer + "; several consumers need " + Phase.FLIPPED
+                        + ": apply the migrations up to that phase first");
+            }
+        }
+
+        PostgresTable table(Phase phase, boolean inbox, List<String> logical, Map<String, Object> constants) {
+            PostgresColumns columns = columns(phase, inbox);
+            Layout layout = columns.layout(quote(name), logical, constants);
+            return new PostgresTable(name, layout, oid ^ LOCK_SPACE, phase, columns.limits());
+        }
+
+        private PostgresColumns columns(Phase phase, boolean inbox) {
+            return new PostgresColumns(name.toString(), types, phase, inbox);
         }
     }
 
     private static Found find(Connection connection, TableName name) throws SQLException {
-        Map<String, String> columns = new HashMap<>();
+        Map<String, String> types = new HashMap<>();
         TableName found = name;
+        String comment = null;
+        String owner = null;
         int oid = 0;
         try (PreparedStatement find = connection.prepareStatement(FIND)) {
             find.setString(1, quote(name));
@@ -106,15 +167,53 @@ record PostgresTable(TableName name, Layout layout, int lockSpace) {
                 while (row.next()) {
                     oid = row.getInt(1);
                     found = name.in(row.getString(2));
-                    columns.put(row.getString(3), "\"" + row.getString(3) + "\"");
+                    comment = row.getString(3);
+                    String column = row.getString(4);
+                    types.put(column, row.getString(5));
+                    if (column.equals("consumer")) {
+                        owner = owner(row.getString(6));
+                    }
                 }
             }
         }
-        if (columns.isEmpty()) {
+        if (types.isEmpty()) {
             throw new OutboxException(
                     "table \"" + name + "\" not found; apply outbox-migrations (postgres) or set table(...)");
         }
-        return new Found(found, oid, columns);
+        return new Found(found, oid, comment, types, owner);
+    }
+
+    /** The migrations note whose the rows are in the comment of the column. */
+    private static @Nullable String owner(@Nullable String comment) {
+        return comment != null && comment.startsWith(OWNER) ? comment.substring(OWNER.length()) : null;
+    }
+
+    boolean isInbox() {
+        return layout.constants().containsKey("consumer");
+    }
+
+    /** Refuses a message that asks for what the table cannot hold yet. */
+    void check(Message message) {
+        if (phase == Phase.CLEAN) {
+            return;
+        }
+        if (isInbox()) {
+            Capability.checkInbox(message, name, phase);
+        } else {
+            Capability.checkOutbox(message, name, phase);
+            checkLength("message_id", message.id());
+        }
+        checkLength("topic", message.topic());
+        checkLength("correlation_id", message.correlationId());
+    }
+
+    void checkLength(String logical, @Nullable String value) {
+        Integer limit = limits.get(logical);
+        if (value != null && limit != null && value.codePointCount(0, value.length()) > limit) {
+            throw new OutboxException(logical + " has " + value.codePointCount(0, value.length())
+                    + " characters, but in " + phase + " of the schema table \"" + name + "\" holds at most " + limit
+                    + "; shorten it, or apply the migrations up to " + Phase.CLEAN + " first");
+        }
     }
 
     /** Where NOTIFY about this table goes, the same on every node; the number is the table's oid. */

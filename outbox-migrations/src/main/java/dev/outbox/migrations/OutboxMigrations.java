@@ -4,10 +4,6 @@ import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.TableName;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -37,20 +33,6 @@ public final class OutboxMigrations {
     /** The inbox table's name where none is given. */
     public static final String DEFAULT_INBOX_TABLE = "inbox";
 
-    /** A script, and the placeholder in it that stands for the table. */
-    private enum Script {
-        OUTBOX("postgres/install/V1__outbox.sql", "${outbox_table}"),
-        INBOX("postgres/inbox/V1__inbox.sql", "${inbox_table}");
-
-        private final String resource;
-        private final String placeholder;
-
-        Script(String resource, String placeholder) {
-            this.resource = resource;
-            this.placeholder = placeholder;
-        }
-    }
-
     /** Indexes are named after the table, with the longest suffix "_one_payload". */
     private static final int MAX_TABLE = 63 - "_one_payload".length();
 
@@ -60,6 +42,20 @@ public final class OutboxMigrations {
     private static final String SERIALIZE = "SELECT pg_advisory_xact_lock(1870034018, 1768846196)";
 
     private OutboxMigrations() {}
+
+    /**
+     * The Flyway location of a phase of an {@link Upgrade} on PostgreSQL, for the tables that the placeholders {@code
+     * outbox_table}, {@code inbox_table} and {@code inbox_consumer} name. Each phase has one of its own: Flyway applies
+     * everything it finds, and phases are releases apart.
+     *
+     * @param phase 1 to 4
+     */
+    public static String postgresUpgradeLocation(int phase) {
+        if (phase < 1 || phase > 4) {
+            throw new IllegalArgumentException("phase must be 1 to 4, was " + phase);
+        }
+        return "classpath:dev/outbox/migrations/postgres/upgrade/phase" + phase;
+    }
 
     /** Creates the table {@value #DEFAULT_TABLE}; fails if it exists. */
     public static void install(DataSource dataSource) {
@@ -125,7 +121,7 @@ public final class OutboxMigrations {
             try {
                 boolean missing = !exists(connection, name);
                 if (missing) {
-                    run(connection, render(script, name));
+                    run(connection, script.render(name));
                 }
                 connection.commit();
                 return missing;
@@ -142,23 +138,15 @@ public final class OutboxMigrations {
 
     /** The plain SQL that {@link #install(DataSource, String)} runs, for people to read and run themselves. */
     public static String render(String table) {
-        return render(Script.OUTBOX, name(table));
+        return Script.OUTBOX.render(name(table));
     }
 
     /** The plain SQL that {@link #installInbox(DataSource, String)} runs. */
     public static String renderInbox(String table) {
-        return render(Script.INBOX, name(table));
+        return Script.INBOX.render(name(table));
     }
 
-    private static String render(Script script, TableName name) {
-        String table = "\"" + name.name() + "\"";
-        String qualified = name.schema() == null ? table : "\"" + name.schema() + "\"." + table;
-        return text(script)
-                .replace("\"" + script.placeholder + "\"", qualified)
-                .replace(script.placeholder, name.name());
-    }
-
-    private static TableName name(String table) {
+    static TableName name(String table) {
         TableName name = TableName.parse(Require.present("table", table));
         if (name.name().length() > MAX_TABLE) {
             throw new IllegalArgumentException("table must have at most " + MAX_TABLE
@@ -169,9 +157,8 @@ public final class OutboxMigrations {
 
     private static boolean exists(Connection connection, TableName name) throws SQLException {
         run(connection, SERIALIZE);
-        String quoted = "\"" + name.name() + "\"";
         try (PreparedStatement exists = connection.prepareStatement(EXISTS)) {
-            exists.setString(1, name.schema() == null ? quoted : "\"" + name.schema() + "\"." + quoted);
+            exists.setString(1, Quoted.table(name));
             try (ResultSet row = exists.executeQuery()) {
                 row.next();
                 return row.getBoolean(1);
@@ -182,14 +169,6 @@ public final class OutboxMigrations {
     private static void run(Connection connection, String sql) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(sql);
-        }
-    }
-
-    private static String text(Script script) {
-        try (InputStream text = OutboxMigrations.class.getResourceAsStream(script.resource)) {
-            return new String(Require.present(script.resource, text).readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 }

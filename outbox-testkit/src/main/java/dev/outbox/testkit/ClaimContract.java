@@ -45,6 +45,7 @@ interface ClaimContract {
 
     @Test
     default void itemsComeInTheOrderTheyWereEnqueued(SourceScenario store) {
+        store.assumeHas(Feature.SEQUENCES);
         List<String> ids = store.enqueueAll(times(50, message()));
 
         Claims claims = store.claimAll(store.newSource());

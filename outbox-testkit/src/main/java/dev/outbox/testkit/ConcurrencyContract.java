@@ -69,7 +69,7 @@ interface ConcurrencyContract {
         List<Message> messages = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
             messages.addAll(times(10, message()));
-            messages.add(keyed("key-" + i));
+            messages.add(store.keyedIfPossible("key-" + i, message()));
         }
         List<String> ids = store.enqueueAll(messages);
         Collection<String> claimed = new ConcurrentLinkedQueue<>();

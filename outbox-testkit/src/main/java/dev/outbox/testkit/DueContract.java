@@ -54,7 +54,9 @@ interface DueContract {
     default void theNextDueIsTheTimeUntilTheFirstItemIsDue(SourceScenario store) {
         Source source = store.newSource();
         store.enqueueAll(
-                message().dueIn(LONG), message().dueIn(SHORT), keyed("a").dueIn(LONG));
+                message().dueIn(LONG),
+                message().dueIn(SHORT),
+                store.keyedIfPossible("a", message()).dueIn(LONG));
         store.claimAll(source);
         assertThat(source.nextDue(Set.of()).orElseThrow()).isBetween(SHORT.dividedBy(2), SHORT);
 

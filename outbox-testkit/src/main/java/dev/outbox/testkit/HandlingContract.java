@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 interface HandlingContract {
     @Test
     default void aHandlerGetsWhatWasEnqueuedAndItsEffectCommitsWithDone(InboxScenario scenario) throws Exception {
+        scenario.assumeHas(Feature.KEYS);
         Inbox inbox = scenario.inbox();
         scenario.enqueue(
                 inbox,
@@ -100,6 +101,7 @@ interface HandlingContract {
 
     @Test
     default void duplicatesChangeNeitherAttemptsNorContentNorStatus(InboxScenario scenario) throws Exception {
+        scenario.assumeHas(Feature.KEYS);
         Inbox inbox = scenario.inbox();
         scenario.enqueue(inbox, item("m-1"));
         scenario.poll(inbox, (tx, item) -> {
@@ -176,6 +178,7 @@ interface HandlingContract {
 
     @Test
     default void everyConsumerHandlesItsOwnItems(InboxScenario scenario) throws Exception {
+        scenario.assumeHas(Feature.MANY_SOURCES);
         Inbox billing = scenario.inbox();
         Inbox shipping = scenario.inbox(InboxSettings.of("shipping"));
         scenario.enqueue(billing, item("m-1"), item("m-2").key("k"));
@@ -192,6 +195,7 @@ interface HandlingContract {
 
     @Test
     default void itemsOfAKeyAreHandledInTheirOrder(InboxScenario scenario) throws Exception {
+        scenario.assumeHas(Feature.KEYS);
         Inbox inbox = scenario.inbox();
         List<Incoming> incoming = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
@@ -214,6 +218,7 @@ interface HandlingContract {
 
     @Test
     default void theSameMessageTwiceInOneCallIsStoredOnce(InboxScenario scenario) throws Exception {
+        scenario.assumeHas(Feature.RECEIPT_COUNTS);
         Inbox inbox = scenario.inbox();
 
         List<Receipt> receipts = scenario.enqueue(inbox, item("m-1"), item("m-2"), item("m-1"), item("m-1"));

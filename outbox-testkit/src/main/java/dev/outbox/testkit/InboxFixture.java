@@ -2,6 +2,7 @@ package dev.outbox.testkit;
 
 import dev.outbox.Inbox;
 import java.time.Duration;
+import java.util.Set;
 import javax.sql.DataSource;
 
 /**
@@ -31,6 +32,11 @@ public interface InboxFixture extends AutoCloseable {
      * @return once it has ended, its exit code
      */
     int crash(InboxCrash at, String consumer, String messageId) throws Exception;
+
+    /** What the inbox cannot do; the tests that need it are skipped. Default: nothing. */
+    default Set<Feature> lacks() {
+        return Set.of();
+    }
 
     /** Closes what the fixture opened. Called once, after the test. */
     @Override

@@ -1,6 +1,7 @@
 package dev.outbox.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.Inbox;
 import dev.outbox.InboxRecord;
@@ -59,6 +60,11 @@ public final class InboxScenario {
         } catch (Exception e) {
             throw new IllegalStateException("the fixture failed: " + e, e);
         }
+    }
+
+    /** Skips the test, by name, if the inbox cannot do this. */
+    public void assumeHas(Feature feature) {
+        assumeTrue(!fixture.lacks().contains(feature), () -> "the inbox lacks " + feature);
     }
 
     InboxFixture fixture() {

@@ -98,7 +98,7 @@ final class RandomOperations {
         for (int i = random.nextInt(4); i >= 0; i--) {
             Message message = SourceScenario.message();
             if (random.nextInt(3) > 0) {
-                message = message.key("key-" + random.nextInt(KEYS));
+                message = store.keyedIfPossible("key-" + random.nextInt(KEYS), message);
             }
             if (random.nextInt(10) == 0) {
                 message = message.dueIn(randomDelay());

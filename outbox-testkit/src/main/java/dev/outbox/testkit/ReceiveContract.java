@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 interface ReceiveContract {
     @Test
     default void theFirstArrivalIsFirstAndEveryOtherIsADuplicate(InboxScenario scenario) throws Exception {
+        scenario.assumeHas(Feature.RECEIPT_COUNTS);
         Inbox inbox = scenario.inbox();
 
         Receipt first = scenario.receive(inbox, incoming("m-1"));
@@ -69,6 +70,7 @@ interface ReceiveContract {
 
     @Test
     default void everyConsumerGetsAMessageOnceAndSourcesDoNotCollide(InboxScenario scenario) throws Exception {
+        scenario.assumeHas(Feature.MANY_SOURCES);
         Inbox billing = scenario.inbox();
         Inbox shipping = scenario.inbox(InboxSettings.of("shipping"));
         Incoming other = Incoming.from("warehouse", "m-1").payload("another message");

@@ -27,6 +27,7 @@ interface RetentionContract {
 
     @Test
     default void whatIsDoneIsForgottenAfterTheRetentionAndNothingElse(InboxScenario scenario) throws Exception {
+        scenario.assumeHas(Feature.MANY_SOURCES);
         Inbox inbox = withADeadItem(scenario);
         Inbox other = scenario.inbox(InboxSettings.of("shipping"));
         scenario.receive(inbox, incoming("received"));

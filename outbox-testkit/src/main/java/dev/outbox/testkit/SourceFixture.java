@@ -5,6 +5,7 @@ import dev.outbox.spi.Source;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * One empty store under test, as {@link SourceContract} sees it: what producers, operators and the passing
@@ -36,6 +37,11 @@ public interface SourceFixture extends AutoCloseable {
     /** Whether a Done item stays in the store; false if it leaves. Default: true. */
     default boolean keepsDone() {
         return true;
+    }
+
+    /** What the store cannot do; the tests that need it are skipped. Default: nothing. */
+    default Set<Feature> lacks() {
+        return Set.of();
     }
 
     /** Closes what the fixture opened, its sources included. Called once, after the test. */

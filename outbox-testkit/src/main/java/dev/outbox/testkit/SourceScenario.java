@@ -1,6 +1,7 @@
 package dev.outbox.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.Message;
 import dev.outbox.Status;
@@ -71,6 +72,21 @@ public final class SourceScenario {
         return new ClaimRequest(count, LEASE, MAX_ATTEMPTS, Set.of(topics), "contract");
     }
 
+    /** Whether the store can do this. */
+    public boolean has(Feature feature) {
+        return !fixture.lacks().contains(feature);
+    }
+
+    /** Skips the test, by name, if the store cannot do this. */
+    public void assumeHas(Feature feature) {
+        assumeTrue(has(feature), () -> "the store lacks " + feature);
+    }
+
+    /** This message with this key, where the store has keys. */
+    public Message keyedIfPossible(String key, Message message) {
+        return has(Feature.KEYS) ? message.key(key) : message;
+    }
+
     /** Another node's source. */
     public Source newSource() {
         return unchecked(fixture::newSource);
@@ -88,6 +104,11 @@ public final class SourceScenario {
 
     /** Stores these in their order; the ids of their work items. */
     public List<String> enqueueAll(List<Message> messages) {
+        for (Feature feature : fixture.lacks()) {
+            if (messages.stream().anyMatch(feature::isNeededBy)) {
+                assumeHas(feature);
+            }
+        }
         List<String> ids = unchecked(() -> fixture.enqueue(messages));
         assertThat(ids).as("the fixture's answer to enqueue").hasSameSizeAs(messages);
         return ids;

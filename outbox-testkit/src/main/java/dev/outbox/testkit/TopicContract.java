@@ -32,8 +32,8 @@ interface TopicContract {
         List<String> ids = store.enqueueAll(
                 own(),
                 foreign(),
-                own().key("a"),
-                foreign().key("b"),
+                store.keyedIfPossible("a", own()),
+                store.keyedIfPossible("b", foreign()),
                 Message.to("third").payload(""));
         Source source = store.newSource();
 
@@ -70,7 +70,9 @@ interface TopicContract {
         Duration sooner = Duration.ofMinutes(20);
         Duration later = Duration.ofHours(2);
         store.enqueueAll(
-                foreign().dueIn(sooner), own().dueIn(later), own().key("a").dueIn(later));
+                foreign().dueIn(sooner),
+                own().dueIn(later),
+                store.keyedIfPossible("a", own()).dueIn(later));
         Source source = store.newSource();
 
         assertThat(source.nextDue(Set.of("own")).orElseThrow()).isBetween(later.dividedBy(2), later);

@@ -108,6 +108,11 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
         return given == null ? id.toString() : given;
     }
 
+    /** With the id on the wire even where it is the row's own, for old columns have both. */
+    public MessageRow withMessageId() {
+        return new MessageRow(id, message.id(messageId()), headers, size);
+    }
+
     /** Sets the parameters that name the columns of one row. */
     public Query bind(Query query) throws SQLException {
         return query.set("id", id)

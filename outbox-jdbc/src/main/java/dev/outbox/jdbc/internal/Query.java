@@ -12,6 +12,9 @@ public final class Query implements AutoCloseable {
     private final PreparedStatement statement;
     private final Map<String, int[]> positions;
 
+    /** Whether there are rows that nobody has asked for yet. */
+    private boolean atRows;
+
     Query(PreparedStatement statement, Map<String, int[]> positions) {
         this.statement = statement;
         this.positions = positions;
@@ -58,16 +61,18 @@ public final class Query implements AutoCloseable {
 
     /** Runs several statements in one; then ask for the rows of each. */
     public void execute() throws SQLException {
-        statement.execute();
+        atRows = statement.execute();
     }
 
     /** The answer of the next statement that has rows for an answer. */
     public ResultSet nextRows() throws SQLException {
-        while (!statement.getMoreResults()) {
-            if (statement.getUpdateCount() == -1) {
+        while (!atRows) {
+            atRows = statement.getMoreResults();
+            if (!atRows && statement.getUpdateCount() == -1) {
                 throw new IllegalStateException("the statement has no more rows for an answer");
             }
         }
+        atRows = false;
         return statement.getResultSet();
     }
 

@@ -6,8 +6,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** A statement with named parameters ({@code :name}), translated once to JDBC's question marks. */
 public final class Sql {
@@ -25,11 +27,24 @@ public final class Sql {
     }
 
     static Sql parse(String statement) {
-        return parse(statement, Map.of());
+        return parse(statement, Map.of(), Set.of());
     }
 
-    /** @param constants values of parameters, where the statement has them, that each execution sets by itself */
-    static Sql parse(String statement, Map<String, Object> constants) {
+    /** The names of the parameters of a statement. */
+    static Set<String> parameters(String statement) {
+        return PARAMETER
+                .matcher(statement)
+                .results()
+                .filter(found -> found.group(1) != null)
+                .map(found -> found.group(1))
+                .collect(Collectors.toSet());
+    }
+
+    /**
+     * @param constants values of parameters, where the statement has them, that each execution sets by itself
+     * @param settable parameters that may be set even where they are not in the statement any more
+     */
+    static Sql parse(String statement, Map<String, Object> constants, Set<String> settable) {
         Map<String, List<Integer>> found = new HashMap<>();
         StringBuilder text = new StringBuilder();
         Matcher matcher = PARAMETER.matcher(statement);
@@ -46,6 +61,7 @@ public final class Sql {
         }
         matcher.appendTail(text);
         Map<String, int[]> positions = new HashMap<>();
+        settable.forEach(name -> positions.put(name, new int[0]));
         found.forEach((name, at) ->
                 positions.put(name, at.stream().mapToInt(Integer::intValue).toArray()));
         Map<String, Object> present = new HashMap<>(constants);

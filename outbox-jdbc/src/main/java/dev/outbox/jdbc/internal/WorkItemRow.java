@@ -16,7 +16,7 @@ public final class WorkItemRow {
 
     /** What a statement that answers work items selects or returns. */
     public static final String COLUMNS = """
-            {work_item_id} AS id, {sequence} AS sequence, {attempt_count} AS attempt_count,
+            {item_id} AS id, {sequence} AS sequence, {attempt_count} AS attempt_count,
                     {created_on} AS created_on, {due_on} AS due_on, {priority} AS priority, {topic} AS topic,
                     {message_key} AS message_key, {message_id} AS message_id, {source} AS source,
                     {correlation_id} AS correlation_id,

@@ -1,0 +1,9 @@
+package dev.outbox.evolution;
+
+import dev.outbox.migrations.Phase;
+
+class DualInboxIT extends PhasedInboxContract {
+    DualInboxIT() {
+        super(Phase.DUAL);
+    }
+}

@@ -1,0 +1,58 @@
+package dev.outbox.evolution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.OutboxException;
+import dev.outbox.migrations.OutboxMigrations;
+import dev.outbox.migrations.Phase;
+import dev.outbox.migrations.Upgrade;
+import java.util.Map;
+import org.flywaydb.core.Flyway;
+import org.junit.jupiter.api.Test;
+
+class FlywayUpgradeIT {
+    private static int migrate(Legacy legacy, int phase) {
+        return Flyway.configure()
+                .dataSource(legacy.dataSource())
+                .locations(OutboxMigrations.postgresUpgradeLocation(phase))
+                .placeholders(Map.of("outbox_table", "outbox", "inbox_table", "inbox", "inbox_consumer", "billing"))
+                .table("outbox_upgrade_history")
+                .baselineOnMigrate(true)
+                .baselineVersion("0")
+                // Its lock would otherwise be an open transaction, which a concurrent index build waits for.
+                .configuration(Map.of("flyway.postgresql.transactional.lock", "false"))
+                .ignoreMigrationPatterns("*:missing")
+                .load()
+                .migrate()
+                .migrationsExecuted;
+    }
+
+    @Test
+    void eachPhaseIsALocationOfItsOwn() throws Exception {
+        try (Legacy legacy = new Legacy(Spelling.PASCAL)) {
+            legacy.run("INSERT INTO outbox ([Topic], [Payload]) VALUES ('t', 'p')");
+
+            assertThat(migrate(legacy, 1)).isOne();
+            assertThat(migrate(legacy, 1)).isZero();
+            assertThat(Upgrade.outbox("outbox").phase(legacy.dataSource())).isEqualTo(Phase.ADDITIVE);
+            assertThat(migrate(legacy, 2)).isOne();
+            assertThat(Upgrade.inbox("inbox", "billing").phase(legacy.dataSource()))
+                    .isEqualTo(Phase.DUAL);
+        }
+    }
+
+    @Test
+    void whatWouldRefuseIsAskedBeforeFlywayIsCalled() throws Exception {
+        try (Legacy legacy = new Legacy(Spelling.PASCAL)) {
+            Upgrade outbox = Upgrade.outbox("outbox");
+            outbox.requireReady(legacy.dataSource(), Phase.ADDITIVE);
+            assertThat(migrate(legacy, 1)).isOne();
+            assertThat(migrate(legacy, 2)).isOne();
+
+            assertThatThrownBy(() -> outbox.requireReady(legacy.dataSource(), Phase.FLIPPED))
+                    .isInstanceOf(OutboxException.class)
+                    .hasMessageContaining("is not ready for phase 3: it came to phase 2 less than PT10S ago");
+        }
+    }
+}

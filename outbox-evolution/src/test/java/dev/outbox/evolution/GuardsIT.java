@@ -1,0 +1,296 @@
+package dev.outbox.evolution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.OutboxException;
+import dev.outbox.migrations.Finding;
+import dev.outbox.migrations.Finding.Concern;
+import dev.outbox.migrations.Phase;
+import dev.outbox.migrations.TableReport;
+import dev.outbox.migrations.Upgrade;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What the report finds, and that a phase refuses to run while it does. */
+class GuardsIT {
+    private final Legacy legacy;
+    private final Upgrade outbox =
+            Upgrade.outbox("outbox").refreshInterval(Duration.ZERO).quietFor(Duration.ZERO);
+    private final Upgrade inbox =
+            Upgrade.inbox("inbox", "billing").refreshInterval(Duration.ZERO).quietFor(Duration.ZERO);
+
+    GuardsIT() throws SQLException {
+        legacy = new Legacy(Spelling.PASCAL);
+    }
+
+    @AfterEach
+    void close() {
+        legacy.close();
+    }
+
+    private void to(Phase phase) {
+        for (Phase next : new Phase[] {Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED}) {
+            if (next.compareTo(phase) <= 0) {
+                outbox.apply(legacy.dataSource(), next);
+                outbox.backfill().run(legacy.dataSource());
+            }
+        }
+    }
+
+    private void assertRefused(Phase phase, Upgrade upgrade, String... reasons) {
+        assertThatThrownBy(() -> upgrade.apply(legacy.dataSource(), phase))
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContainingAll(reasons);
+    }
+
+    /** The leading check of the plain script, for those who run it without the report. */
+    private void assertScriptRefused(Phase phase, Upgrade upgrade, String reason) {
+        String script = upgrade.render(legacy.dataSource(), phase);
+        assertThatThrownBy(() -> legacy.run(script.substring(0, script.indexOf("COMMIT;"))))
+                .isInstanceOf(SQLException.class)
+                .hasMessageContaining(reason);
+    }
+
+    private Finding only(Concern concern) {
+        return outbox.report(legacy.dataSource()).findings().stream()
+                .filter(finding -> finding.concern() == concern)
+                .reduce((one, other) -> {
+                    throw new AssertionError(one + " and " + other);
+                })
+                .orElseThrow();
+    }
+
+    @Test
+    void phasesFollowEachOther() {
+        assertRefused(
+                Phase.DUAL,
+                outbox,
+                "table \"public.outbox\" is in phase 0 and cannot go to phase 2; its next is phase 1");
+        assertScriptRefused(Phase.FLIPPED, outbox, "it must be in phase 2 to go to phase 3");
+    }
+
+    @Test
+    void phase2WaitsForTheBackfill() throws SQLException {
+        legacy.run("INSERT INTO outbox ([Topic], [Payload]) VALUES ('t', 'p'), ('t', 'q')");
+        outbox.apply(legacy.dataSource(), Phase.ADDITIVE);
+
+        assertRefused(Phase.DUAL, outbox, "not ready for phase 2: 2 rows are not backfilled; run the backfill");
+        assertScriptRefused(Phase.DUAL, outbox, "rows that are not backfilled");
+        assertThat(only(Concern.NOT_BACKFILLED).rows()).isEqualTo(2);
+        assertThat(outbox.report(legacy.dataSource()).problems()).isEmpty();
+
+        outbox.backfill().run(legacy.dataSource());
+        outbox.apply(legacy.dataSource(), Phase.DUAL);
+        assertThat(outbox.report(legacy.dataSource()).findings()).isEmpty();
+    }
+
+    @Test
+    void rowsThatDifferAreFound() throws SQLException {
+        legacy.run("INSERT INTO outbox ([Topic], [Payload]) VALUES ('t', 'p'), ('t', 'q')");
+        to(Phase.ADDITIVE);
+        legacy.run("ALTER TABLE outbox DISABLE TRIGGER outbox_sync");
+        legacy.run("UPDATE outbox SET [RetryCount] = 9 WHERE [Payload] = 'p'");
+
+        assertThat(only(Concern.DIFFERENT).rows()).isEqualTo(1);
+        assertThat(only(Concern.SYNC_MISSING).wrong()).isTrue();
+        assertRefused(Phase.DUAL, outbox, "outbox_sync is missing or disabled", "1 rows say one thing in old columns");
+
+        outbox.apply(legacy.dataSource(), Phase.ADDITIVE);
+        assertThat(outbox.report(legacy.dataSource()).problems())
+                .extracting(Finding::concern)
+                .containsExactly(Concern.DIFFERENT);
+    }
+
+    @Test
+    void phase3WaitsUntilTheOldApplicationIsQuietAndEveryNodeHasNoticedPhase2() throws SQLException {
+        to(Phase.DUAL);
+        assertRefused(
+                Phase.FLIPPED,
+                outbox.refreshInterval(Duration.ofMinutes(1)),
+                "it came to phase 2 less than PT2M ago, and not every node may have noticed");
+        assertScriptRefused(Phase.FLIPPED, outbox.refreshInterval(Duration.ofMinutes(1)), "less than PT2M ago");
+
+        try (Connection connection = legacy.dataSource().getConnection()) {
+            OldApplication old = new OldApplication(legacy.spelling, "outbox");
+            old.enqueue(connection, "t", "p", null, null);
+            UUID owner = UUID.randomUUID();
+            old.acknowledge(
+                    connection, owner, old.claim(connection, owner, 1).get(0).id());
+        }
+        Upgrade patient = outbox.quietFor(Duration.ofHours(1));
+        assertRefused(Phase.FLIPPED, patient, "1 rows were written by an old application within the last PT1H");
+        assertScriptRefused(Phase.FLIPPED, patient, "somebody wrote only its old columns within the last PT1H");
+
+        outbox.apply(legacy.dataSource(), Phase.FLIPPED);
+    }
+
+    @Test
+    void rowsThatTheCanonicalTableWouldNotTakeStopPhase3() throws SQLException {
+        legacy.run("INSERT INTO outbox ([Topic], [Payload], [Status]) VALUES ('t', 'p', 7)");
+        to(Phase.DUAL);
+
+        assertRefused(Phase.FLIPPED, outbox, "1 rows break the rule CHECK (status BETWEEN 0 AND 3)");
+    }
+
+    @Test
+    void viewsAndPublicationsOfOldColumnsStopPhase4() throws SQLException {
+        legacy.run("CREATE VIEW monitor AS SELECT [CreatedAt] FROM outbox");
+        legacy.run("CREATE PUBLICATION whole FOR TABLE outbox");
+        boolean columnLists = Integer.parseInt(legacy.value("SHOW server_version_num")) >= 150_000;
+        legacy.run("CREATE PUBLICATION feed FOR TABLE outbox" + (columnLists ? " ([Id], [Topic])" : ""));
+        to(Phase.FLIPPED);
+
+        assertRefused(Phase.CLEAN, outbox, "view monitor reads the old column CreatedAt; change or drop it first");
+        if (columnLists) {
+            assertRefused(Phase.CLEAN, outbox, "publication feed reads the old column Topic");
+        }
+        assertThat(outbox.report(legacy.dataSource()).toString())
+                .contains("publication whole sends whole rows: whoever subscribes to it has to manage");
+
+        legacy.run("DROP VIEW monitor; DROP PUBLICATION feed");
+        outbox.apply(legacy.dataSource(), Phase.CLEAN);
+        assertThat(outbox.report(legacy.dataSource()).findings()).isEmpty();
+    }
+
+    @Test
+    void anIndexThatABuildLeftInvalidIsFoundAndRebuilt() throws SQLException {
+        to(Phase.DUAL);
+        legacy.run("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'outbox_ready'::regclass");
+        legacy.run("DROP INDEX outbox_done");
+
+        assertThat(outbox.report(legacy.dataSource()).problems())
+                .extracting(Finding::text)
+                .containsExactlyInAnyOrder(
+                        "index outbox_ready was left invalid by a failed build; run phase 2 again, which rebuilds it",
+                        "index outbox_done is missing; run phase 2 again");
+        assertRefused(Phase.FLIPPED, outbox, "outbox_ready was left invalid", "outbox_done is missing");
+
+        outbox.apply(legacy.dataSource(), Phase.DUAL);
+        assertThat(outbox.report(legacy.dataSource()).findings()).isEmpty();
+    }
+
+    @Test
+    void aLegacyTableThatCannotBeTakenOverIsSaidSo() throws SQLException {
+        legacy.run("ALTER TABLE outbox DROP COLUMN [Payload], ALTER COLUMN [CreatedAt] DROP DEFAULT,"
+                + " ALTER COLUMN [CreatedAt] TYPE text, ADD COLUMN region text NOT NULL");
+
+        assertRefused(
+                Phase.ADDITIVE,
+                outbox,
+                "no column stands for payload",
+                "column CreatedAt is text, which created_on (timestamp with time zone) cannot be made from",
+                "column region is none of the outbox's, must not be null and has no default");
+
+        legacy.run("ALTER TABLE outbox ADD COLUMN topic_ text");
+        legacy.run("ALTER TABLE outbox ADD COLUMN [topic__] text");
+        assertThatThrownBy(() -> outbox.report(legacy.dataSource()))
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContaining("has two columns for topic: Topic and topic_");
+    }
+
+    @Test
+    void theReportIsForPeopleToo() throws SQLException {
+        legacy.run("INSERT INTO outbox ([Topic], [Payload]) VALUES ('t', 'p')");
+        legacy.run("INSERT INTO outbox ([Topic], [Payload], [IsProcessed]) VALUES ('t', 'p', true)");
+        assertThat(outbox.report(legacy.dataSource()))
+                .hasToString(
+                        "public.outbox: phase 0\n  1 rows have a IsProcessed that contradicts their status; the backfill"
+                                + " will make them Done");
+        outbox.apply(legacy.dataSource(), Phase.ADDITIVE);
+        TableReport report = outbox.report(legacy.dataSource());
+        assertThat(report.toString())
+                .matches(
+                        "(?s)public\\.outbox: phase 1 since \\S+Z\n"
+                                + "  2 rows are not backfilled; run the backfill \\[blocks phase 2, phase 3, phase 3 settling]");
+        assertThat(report.next()).isEqualTo(Phase.DUAL);
+    }
+
+    @Test
+    void aChangeThatFindsTheTableLockedStepsBackAndTriesAgain() throws Exception {
+        try (Connection holder = legacy.dataSource().getConnection();
+                Statement hold = holder.createStatement()) {
+            holder.setAutoCommit(false);
+            hold.execute("INSERT INTO outbox (\"Topic\", \"Payload\") VALUES ('t', 'p')");
+
+            Upgrade hasty = outbox.lockTimeout(Duration.ofMillis(50), Duration.ofMillis(1));
+            assertThatThrownBy(() -> hasty.apply(legacy.dataSource(), Phase.ADDITIVE))
+                    .isInstanceOf(OutboxException.class)
+                    .hasMessageContaining("canceling statement due to lock timeout");
+            assertThat(outbox.phase(legacy.dataSource())).isEqualTo(Phase.LEGACY);
+
+            Thread patient = new Thread(() -> outbox.lockTimeout(Duration.ofMillis(50), Duration.ofMinutes(5))
+                    .apply(legacy.dataSource(), Phase.ADDITIVE));
+            patient.start();
+            while (legacy.value("SELECT count(*) FROM pg_locks WHERE NOT granted")
+                    .equals("0")) {
+                Thread.onSpinWait();
+            }
+            holder.commit();
+            patient.join(60_000);
+            assertThat(outbox.phase(legacy.dataSource())).isEqualTo(Phase.ADDITIVE);
+        }
+    }
+
+    @Test
+    void theCommentOfTheTableKeepsWhatElseItSays() throws SQLException {
+        legacy.run("COMMENT ON TABLE outbox IS E'Owned by billing.\\nSee the wiki.'");
+        to(Phase.DUAL);
+
+        assertThat(legacy.value("SELECT obj_description('outbox'::regclass)"))
+                .matches("(?s)Owned by billing\\.\nSee the wiki\\.\ndev\\.outbox phase 2 since \\S+");
+    }
+
+    @Test
+    void fromEachPhaseThereIsAWayBack() throws SQLException {
+        legacy.run("INSERT INTO outbox ([Topic], [Payload]) VALUES ('t', 'p')");
+        legacy.run("INSERT INTO inbox ([MessageId], [Source], [Topic], [Payload]) VALUES ('m', 's', 't', 'p')");
+        var before = Catalog.describe(legacy.dataSource(), "public", "outbox");
+        to(Phase.FLIPPED);
+        inbox.apply(legacy.dataSource(), Phase.ADDITIVE);
+        inbox.backfill().run(legacy.dataSource());
+        inbox.apply(legacy.dataSource(), Phase.DUAL);
+        inbox.apply(legacy.dataSource(), Phase.FLIPPED);
+
+        legacy.run("INSERT INTO outbox (work_item_id, topic, payload, message_key)"
+                + " VALUES (gen_random_uuid(), 't', 'new', 'k')");
+        assertThatThrownBy(() -> outbox.back(legacy.dataSource(), Phase.DUAL))
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContaining("unfinished messages with a key or a binary payload");
+        legacy.run("UPDATE outbox SET message_key = NULL");
+        for (Upgrade upgrade : new Upgrade[] {outbox, inbox}) {
+            upgrade.back(legacy.dataSource(), Phase.DUAL);
+            assertThat(upgrade.report(legacy.dataSource()).problems()).isEmpty();
+        }
+        legacy.run("UPDATE outbox SET [RetryCount] = 5");
+        assertThat(legacy.value("SELECT min(attempt_count) FROM outbox")).isEqualTo("5");
+        try (Connection connection = legacy.dataSource().getConnection()) {
+            OldInbox old = new OldInbox(legacy.spelling, "inbox");
+            assertThat(old.alreadyProcessed(connection, "m", "s", null)).isFalse();
+            assertThat(old.alreadyProcessed(connection, "new", "s", null)).isFalse();
+        }
+
+        outbox.apply(legacy.dataSource(), Phase.FLIPPED);
+        outbox.back(legacy.dataSource(), Phase.DUAL);
+        outbox.back(legacy.dataSource(), Phase.ADDITIVE);
+        outbox.back(legacy.dataSource(), Phase.LEGACY);
+        assertThat(outbox.phase(legacy.dataSource())).isEqualTo(Phase.LEGACY);
+        assertThat(legacy.value("SELECT count(*) FROM outbox WHERE [Payload] IN ('p', 'new')"))
+                .isEqualTo("2");
+        assertThat(Catalog.describe(legacy.dataSource(), "public", "outbox"))
+                .filteredOn(line -> line.startsWith("column"))
+                .extracting(line -> line.replaceAll(" (not null|comment=.*)", ""))
+                .isEqualTo(before.stream()
+                        .filter(line -> line.startsWith("column"))
+                        .map(line -> line.replaceAll(" (not null|comment=.*)", ""))
+                        .toList());
+
+        to(Phase.DUAL);
+        assertThat(outbox.report(legacy.dataSource()).findings()).isEmpty();
+    }
+}

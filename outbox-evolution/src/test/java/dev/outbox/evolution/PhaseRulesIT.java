@@ -1,0 +1,287 @@
+package dev.outbox.evolution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Incoming;
+import dev.outbox.Message;
+import dev.outbox.OutboxException;
+import dev.outbox.Status;
+import dev.outbox.migrations.Phase;
+import dev.outbox.migrations.Upgrade;
+import dev.outbox.postgres.PostgresInbox;
+import dev.outbox.postgres.PostgresOutbox;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Source;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What the library does with rows that an old application wrote, and when the table changes under it. */
+class PhaseRulesIT {
+    private static final ClaimRequest CLAIM = new ClaimRequest(100, Duration.ofMinutes(10), 3, Set.of(), "test");
+
+    private Legacy legacy;
+    private HikariDataSource pool;
+
+    @BeforeEach
+    void open() throws SQLException {
+        legacy = new Legacy(Spelling.PASCAL);
+        pool = new HikariDataSource();
+        pool.setJdbcUrl(legacy.jdbcUrl());
+        pool.setMaximumPoolSize(4);
+    }
+
+    @AfterEach
+    void close() {
+        pool.close();
+        legacy.close();
+    }
+
+    private PostgresOutbox outbox() {
+        return PostgresOutbox.builder(pool)
+                .refreshInterval(Duration.ofMillis(20))
+                .build();
+    }
+
+    private PostgresInbox inbox(String consumer) {
+        return PostgresInbox.builder(pool)
+                .consumer(consumer)
+                .refreshInterval(Duration.ofMillis(20))
+                .build();
+    }
+
+    private static Upgrade hasty(Upgrade upgrade) {
+        return upgrade.refreshInterval(Duration.ZERO).quietFor(Duration.ZERO);
+    }
+
+    private void upgrade(Upgrade upgrade, Phase phase) {
+        hasty(upgrade).apply(pool, phase);
+        if (phase == Phase.ADDITIVE) {
+            hasty(upgrade).backfill().run(pool);
+        }
+    }
+
+    private interface Work<T> {
+        T in(Connection tx) throws SQLException;
+    }
+
+    private <T> T commit(Work<T> work) throws SQLException {
+        try (Connection tx = pool.getConnection()) {
+            tx.setAutoCommit(false);
+            T answer = work.in(tx);
+            tx.commit();
+            tx.setAutoCommit(true);
+            return answer;
+        }
+    }
+
+    @Test
+    void whatAnOldApplicationSawButDidNotFinishIsFirstWhenItComesAgain() throws SQLException {
+        OldInbox old = new OldInbox(Spelling.PASCAL, "inbox");
+        PostgresInbox inbox = inbox("billing");
+        for (String id : List.of("seen", "processing", "done", "enqueued")) {
+            commit(tx -> old.alreadyProcessed(tx, id, "shop", null));
+        }
+        commit(tx -> {
+            old.markProcessing(tx, "processing");
+            old.markProcessed(tx, "done");
+            return null;
+        });
+
+        assertThat(inbox.source().claim(CLAIM).items())
+                .as("rows without a topic")
+                .isEmpty();
+        for (String id : List.of("seen", "processing")) {
+            assertThat(commit(tx -> inbox.receive(tx, Incoming.from("shop", id).payload("p")))
+                            .isFirst())
+                    .as(id)
+                    .isTrue();
+            assertThat(inbox.get("shop", id).orElseThrow().status()).isEqualTo(Status.DONE);
+            boolean oldKnows = commit(tx -> old.alreadyProcessed(tx, id, "shop", null));
+            assertThat(oldKnows).isTrue();
+        }
+        assertThat(commit(tx -> inbox.receive(tx, Incoming.from("shop", "done").payload("p")))
+                        .isFirst())
+                .isFalse();
+        assertThat(commit(tx -> inbox.enqueue(
+                                tx, Incoming.from("shop", "enqueued").topic("t").payload("p")))
+                        .isFirst())
+                .isTrue();
+        assertThat(inbox.source().claim(CLAIM).items()).hasSize(1);
+    }
+
+    @Test
+    void anotherConsumerThanThatOfTheMigrationIsRefused() {
+        upgrade(Upgrade.inbox("inbox", "billing"), Phase.ADDITIVE);
+
+        assertThatThrownBy(() -> inbox("shipping"))
+                .isInstanceOf(OutboxException.class)
+                .hasMessage(
+                        "table \"public.inbox\" is in phase 1 (additive) and belongs to consumer billing, was opened"
+                                + " for shipping; several consumers need phase 3 (flipped): apply the migrations up to that"
+                                + " phase first");
+    }
+
+    @Test
+    void whatWasClaimedByItsMessageIdIsSettledAfterItGotAnotherId() throws SQLException {
+        PostgresInbox inbox = inbox("billing");
+        commit(tx -> inbox.enqueueAll(
+                tx,
+                List.of(
+                        Incoming.from("shop", "m-1").topic("t").payload("p"),
+                        Incoming.from("shop", "m-2").topic("t").payload("p"))));
+        Source source = inbox.source();
+        upgrade(Upgrade.inbox("inbox", "billing"), Phase.ADDITIVE);
+        Claim claim = source.claim(CLAIM);
+        List<Lease> leases = claim.items().stream()
+                .map(item -> new Lease(item.id(), claim.ownerToken()))
+                .toList();
+        upgrade(Upgrade.inbox("inbox", "billing"), Phase.DUAL);
+        awaitIdsOfItsOwn(inbox);
+
+        assertThat(source.renew(leases, Duration.ofMinutes(5))).isEmpty();
+        assertThat(source.settle(List.of(Settlement.done(leases.get(0)), Settlement.dead(leases.get(1), "no"))))
+                .isEmpty();
+        assertThat(legacy.rows("SELECT [Status], status FROM inbox WHERE [Topic] = 't' ORDER BY status"))
+                .containsExactly("Done,2", "Dead,3");
+        assertThat(source.settle(List.of(Settlement.done(leases.get(0))))).containsExactly(leases.get(0));
+    }
+
+    /** A fresh item tells by its id that the library has noticed. */
+    private void awaitIdsOfItsOwn(PostgresInbox inbox) {
+        await().atMost(Duration.ofMinutes(1)).until(() -> {
+            String id = String.valueOf(System.nanoTime());
+            commit(tx ->
+                    inbox.enqueue(tx, Incoming.from("shop", id).topic("probe").payload("")));
+            ClaimRequest probe = new ClaimRequest(100, Duration.ofMinutes(10), 3, Set.of("probe"), "test");
+            return inbox.source().claim(probe).items().stream()
+                    .noneMatch(item -> item.id().startsWith("message "));
+        });
+    }
+
+    @Test
+    void aStatusThatNobodyKnowsIsLeftAlone() throws SQLException {
+        legacy.run("INSERT INTO outbox ([Topic], [Payload], [Status], [LockedUntil])"
+                + " SELECT 't', 'p', 7, now() - interval '1 hour' UNION ALL SELECT 't', 'p', 0, NULL");
+        PostgresOutbox outbox = outbox();
+
+        assertThat(outbox.source().claim(CLAIM).items()).hasSize(1);
+        assertThat(outbox.source().claim(CLAIM).dead()).isEmpty();
+        assertThat(outbox.purge(Duration.ZERO)).isZero();
+
+        assertThat(legacy.rows("SELECT [Status] FROM outbox ORDER BY [Status]")).containsExactly("1", "7");
+    }
+
+    @Test
+    void purgeGoesByWhatOldApplicationsCallProcessed() throws SQLException {
+        legacy.run(
+                "INSERT INTO outbox ([Topic], [Payload], [Status], [IsProcessed], [ProcessedAt])"
+                        + " SELECT 't', 'p', status, processed, now() - age * interval '1 day'"
+                        + " FROM (VALUES (2, true, 8), (2, true, 6), (0, true, 8), (3, false, 8)) AS r(status, processed, age)");
+
+        assertThat(outbox().purge(Duration.ofDays(7))).isEqualTo(2);
+        assertThat(legacy.rows("SELECT [Status] FROM outbox ORDER BY 1")).containsExactly("2", "3");
+    }
+
+    @Test
+    void whoWritesBothSidesCallsNoTriggerFunction() throws SQLException {
+        upgrade(Upgrade.outbox("outbox"), Phase.ADDITIVE);
+        for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL)) {
+            upgrade(Upgrade.outbox("outbox"), phase);
+            legacy.run("CREATE OR REPLACE FUNCTION \"outbox_sync\"() RETURNS trigger LANGUAGE plpgsql AS"
+                    + " $$ BEGIN RAISE EXCEPTION 'old: % new: %', OLD, NEW; END $$");
+            PostgresOutbox outbox = outbox();
+            commit(tx -> outbox.enqueueAll(
+                    tx,
+                    List.of(
+                            Message.to("t").payload("1"),
+                            Message.to("t").correlationId("c").payload("2"),
+                            Message.to("t").dueIn(Duration.ZERO).payload("3"))));
+            commit(tx -> outbox.enqueue(tx, Message.to("t").payload("4")));
+            Source source = outbox.source();
+            Claim claim = source.claim(CLAIM);
+            while (claim.items().size() < 2) {
+                claim = source.claim(CLAIM);
+            }
+            String token = claim.ownerToken();
+            List<Lease> leases = claim.items().stream()
+                    .map(item -> new Lease(item.id(), token))
+                    .toList();
+            assertThat(source.renew(leases, Duration.ofMinutes(5))).isEmpty();
+            assertThat(source.settle(List.of(
+                            Settlement.retry(leases.get(0), Duration.ZERO, "again"),
+                            Settlement.dead(leases.get(1), "no"))))
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void aTextThatTheOldColumnCannotHoldIsRefused() throws SQLException {
+        PostgresInbox inbox = inbox("billing");
+
+        assertThatThrownBy(() -> commit(tx ->
+                        inbox.receive(tx, Incoming.from("shop", "m".repeat(65)).payload("p"))))
+                .isInstanceOf(OutboxException.class)
+                .hasMessage("message_id has 65 characters, but in phase 0 (legacy) of the schema table \"public.inbox\""
+                        + " holds at most 64; shorten it, or apply the migrations up to phase 4 (clean) first");
+    }
+
+    @Test
+    void aTableWhoseCommentLostThePhaseIsRefused() throws SQLException {
+        upgrade(Upgrade.outbox("outbox"), Phase.ADDITIVE);
+        legacy.run("COMMENT ON TABLE outbox IS 'orders on their way'");
+
+        assertThatThrownBy(this::outbox)
+                .isInstanceOf(OutboxException.class)
+                .hasMessage("table \"public.outbox\" is between two phases of its migration, but its comment does not"
+                        + " tell which; restore the line \"dev.outbox phase N\" in it");
+    }
+
+    @Test
+    void twoColumnsForOneAreAnErrorThatNamesBoth() throws SQLException {
+        legacy.run("ALTER TABLE outbox ADD COLUMN created_at timestamptz");
+
+        assertThatThrownBy(this::outbox)
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContaining("CreatedAt, created_at");
+    }
+
+    @Test
+    void onlyATableOnItsWayIsWatched() throws SQLException {
+        legacy.run(LegacyTables.outbox(Spelling.PASCAL, "watched"));
+        PostgresOutbox watched = watched();
+        assertThat(watchers()).hasSize(1);
+        for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.CLEAN)) {
+            upgrade(Upgrade.outbox("watched"), phase);
+        }
+        await().atMost(Duration.ofMinutes(1)).until(() -> watchers().isEmpty());
+
+        commit(tx -> watched.enqueue(tx, Message.to("t").key("k").payload("p")));
+        assertThat(watched().source().claim(CLAIM).items()).hasSize(1);
+        assertThat(watchers()).isEmpty();
+    }
+
+    private PostgresOutbox watched() {
+        return PostgresOutbox.builder(pool)
+                .table("watched")
+                .refreshInterval(Duration.ofMillis(20))
+                .build();
+    }
+
+    private static List<Thread> watchers() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("outbox-watch-public.watched"))
+                .toList();
+    }
+}

@@ -1,0 +1,59 @@
+package dev.outbox.postgres;
+
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.TransactionalSource;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** A source over a table that a migration may change: each call goes to a source for the table as it is. */
+final class AdaptingSource implements TransactionalSource {
+    private final LiveTable table;
+    private final Supplier<PostgresSource> current;
+
+    AdaptingSource(LiveTable table, Supplier<PostgresSource> current) {
+        this.table = table;
+        this.current = current;
+    }
+
+    @Override
+    public Claim claim(ClaimRequest request) {
+        return table.adapting(() -> current.get().claim(request));
+    }
+
+    @Override
+    public Set<Lease> settle(List<Settlement> settlements) {
+        return table.adapting(() -> current.get().settle(settlements));
+    }
+
+    @Override
+    public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
+        return current.get().settle(tx, settlements);
+    }
+
+    @Override
+    public Set<Lease> renew(List<Lease> leases, Duration length) {
+        return table.adapting(() -> current.get().renew(leases, length));
+    }
+
+    @Override
+    public Optional<Duration> nextDue(Set<String> topics) {
+        return table.adapting(() -> current.get().nextDue(topics));
+    }
+
+    @Override
+    public int purge() {
+        return table.adapting(() -> current.get().purge());
+    }
+
+    @Override
+    public Transaction begin() {
+        return current.get().begin();
+    }
+}

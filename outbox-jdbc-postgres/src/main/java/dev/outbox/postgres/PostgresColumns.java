@@ -1,0 +1,262 @@
+package dev.outbox.postgres;
+
+import dev.outbox.jdbc.internal.ColumnNames;
+import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.Phase;
+import dev.outbox.jdbc.internal.Writes;
+import dev.outbox.jdbc.internal.Writes.Target;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The column mapper: what stands for each logical column of a table in a phase, to be read and to be written.
+ *
+ * <p>In phases 0 and 1 what old writers know is read from the old columns, for not every row has the new ones filled,
+ * and old indexes serve old predicates; from phase 2 on the new ones are read. In phases 1 and 2 both are written. From
+ * phase 3 on no old column is named, so that they can be dropped.
+ */
+final class PostgresColumns {
+    /** The old names of columns, where they are not the canonical ones; in any spelling. */
+    private static final Map<String, List<String>> OUTBOX = Map.of(
+            "work_item_id", List.of("id"),
+            "message_id", List.of(),
+            "created_on", List.of("created_at"),
+            "processed_on", List.of("processed_at"),
+            "attempt_count", List.of("retry_count"),
+            "due_on", List.of("due_time_utc", "due_time", "due_at"));
+
+    private static final Map<String, List<String>> INBOX = Map.of(
+            "message_id", List.of(),
+            "source", List.of(),
+            "hash", List.of(),
+            "first_seen_on", List.of("first_seen_utc", "first_seen_at"),
+            "last_seen_on", List.of("last_seen_utc", "last_seen_at"),
+            "processed_on", List.of("processed_utc", "processed_at"),
+            "attempt_count", List.of("attempts"),
+            "due_on", List.of("due_time_utc", "due_time", "due_at"));
+
+    /** Legacy tables of both kinds have them. */
+    private static final List<String> COMMON =
+            List.of("status", "topic", "payload", "last_error", "locked_until", "owner_token");
+
+    /** The old text of a status is at the place of its code. */
+    private static final String STATUSES = "ARRAY['Seen','Processing','Done','Dead']";
+
+    private static final List<String> IS_PROCESSED = List.of("is_processed");
+
+    /** What is read where there is no column yet, or where it is not filled yet; else null. */
+    private static final Map<String, String> ABSENT = Map.of(
+            "sequence", "0::bigint",
+            "priority", "1::smallint",
+            "blocks_key", "false",
+            "receipt_count", "1",
+            "payload_bytes", "NULL::bytea");
+
+    /** The canonical defaults, which new columns get in phase 4. */
+    private static final Map<String, String> DEFAULTS = Map.of(
+            "created_on", "statement_timestamp()",
+            "status", "0",
+            "attempt_count", "0",
+            "priority", "1",
+            "blocks_key", "false");
+
+    private static final Map<String, String> INBOX_DEFAULTS = Map.of(
+            "first_seen_on", "statement_timestamp()",
+            "last_seen_on", "statement_timestamp()",
+            "receipt_count", "1");
+
+    private static final Pattern LIMITED = Pattern.compile("character varying\\((\\d+)\\)");
+
+    private final ColumnNames names;
+    private final Map<String, String> types;
+    private final Phase phase;
+    private final boolean inbox;
+    private final Map<String, String> read = new HashMap<>();
+    private final Map<String, List<Target>> written = new HashMap<>();
+
+    /** @param types of all columns, by their names */
+    PostgresColumns(String table, Map<String, String> types, Phase phase, boolean inbox) {
+        this.names = new ColumnNames(table, types.keySet());
+        this.types = types;
+        this.phase = phase;
+        this.inbox = inbox;
+    }
+
+    /** What a legacy table must have and this one has not. */
+    List<String> missing() {
+        List<String> missing = new ArrayList<>();
+        List<String> needed = new ArrayList<>(COMMON);
+        needed.addAll((inbox ? INBOX : OUTBOX).keySet());
+        for (String logical : needed) {
+            List<String> old = oldNames(logical);
+            if (names.like(old, null).isEmpty()) {
+                missing.add(old.get(0));
+            }
+        }
+        return missing.stream().sorted().toList();
+    }
+
+    /** The column's old names; the canonical one is among them. */
+    private List<String> oldNames(String logical) {
+        List<String> old = new ArrayList<>((inbox ? INBOX : OUTBOX).getOrDefault(logical, List.of()));
+        old.add(logical);
+        return old;
+    }
+
+    /** @param logical all columns of the canonical table */
+    Layout layout(String table, List<String> logical, Map<String, Object> constants) {
+        logical.forEach(this::map);
+        boolean byOld = phase.before(Phase.DUAL);
+        if (inbox && byOld) {
+            // A row is found by its key: it has no work item id yet, or perhaps not.
+            read.put("work_item_id", oldOrShared("message_id").orElseThrow());
+            read.put("created_on", Objects.requireNonNull(read.get("first_seen_on")));
+        }
+        String id = Objects.requireNonNull(read.get("work_item_id"));
+        read.put("item_id", inbox && byOld ? "('" + ItemIds.MESSAGE + "' || @" + id + ")" : id);
+        read.put("id_type", (inbox && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM).type());
+        read.put("mine", inbox && !byOld ? read.get("consumer") + " = :consumer" : "true");
+        if (inbox) {
+            read.put("claim_order", Objects.requireNonNull(read.get("last_seen_on")));
+        } else {
+            read.put("source", "(NULL::text)");
+            read.put("claim_order", Objects.requireNonNull(read.get("created_on")));
+        }
+        putStatuses(byOld);
+        return new Layout(table, read, constants, writes());
+    }
+
+    /** Predicates that an index serves, whatever the type of the status. */
+    private void putStatuses(boolean byOld) {
+        Optional<String> text = byOld ? oldOrShared("status").filter(this::isText) : Optional.empty();
+        String status = text.orElse(read.get("status"));
+        read.put("ready", status + (text.isPresent() ? " = 'Seen'" : " = 0"));
+        read.put("processing", status + (text.isPresent() ? " = 'Processing'" : " = 1"));
+        Optional<String> processed = inbox || !byOld ? Optional.empty() : old(IS_PROCESSED, null);
+        read.put("done", processed.orElse(status + (text.isPresent() ? " = 'Done'" : " = 2")));
+        read.put(
+                "still_done",
+                processed.orElse(status + (text.isPresent() ? " = 'Done'" : " >= 2 AND " + status + " < 3")));
+    }
+
+    private Writes writes() {
+        if (phase == Phase.CLEAN) {
+            return Writes.PLAIN;
+        }
+        Map<String, String> defaults = new HashMap<>(DEFAULTS);
+        if (inbox) {
+            defaults.putAll(INBOX_DEFAULTS);
+        }
+        return new Writes(written, defaults);
+    }
+
+    private void map(String logical) {
+        Optional<String> now = phase == Phase.LEGACY
+                ? Optional.empty()
+                : Optional.of(newColumn(logical)).filter(names::has).map(PostgresColumns::quote);
+        Optional<String> before = phase.before(Phase.FLIPPED) ? oldOrShared(logical) : Optional.empty();
+        if (phase.before(Phase.DUAL)) {
+            read.put(logical, before.map(column -> reading(logical, column)).orElseGet(() -> unfilled(logical, now)));
+        } else {
+            read.put(logical, now.orElse(quote(logical)));
+        }
+        if (phase.before(Phase.FLIPPED)) {
+            List<Target> targets = new ArrayList<>();
+            now.ifPresent(column -> targets.add(new Target(column)));
+            before.filter(column -> !Optional.of(column).equals(now))
+                    .ifPresent(column -> targets.add(new Target(column, writing(logical, column))));
+            if (logical.equals("status") && !inbox) {
+                old(IS_PROCESSED, null).ifPresent(column -> targets.add(new Target(column, "((%1$s) = 2)")));
+            }
+            written.put(logical, targets);
+        }
+    }
+
+    /** A new column that the backfill may not have reached. */
+    private static String unfilled(String logical, Optional<String> column) {
+        String absent = ABSENT.getOrDefault(logical, "NULL::text");
+        return column.map(name -> absent.startsWith("NULL") ? name : "(COALESCE(@" + name + ", " + absent + "))")
+                .orElse("(" + absent + ")");
+    }
+
+    private String reading(String logical, String column) {
+        if (logical.equals("status") && isText(column)) {
+            return "(array_position(" + STATUSES + ", @" + column + "::text) - 1)";
+        }
+        return logical.equals("message_id") && !isText(column) ? "(@" + column + "::text)" : column;
+    }
+
+    /** What is only for people to read is cut off where the old column is shorter. */
+    private String writing(String logical, String column) {
+        if (logical.equals("status") && isText(column)) {
+            return "(" + STATUSES + ")[(%1$s) + 1]";
+        }
+        if (logical.equals("message_id") && !isText(column)) {
+            return "(%1$s)::uuid";
+        }
+        return limit(column).isPresent() ? "(%1$s)::" + type(column) : "%1$s";
+    }
+
+    /** How many characters of what tells messages apart or routes them the table can hold. */
+    Map<String, Integer> limits() {
+        Map<String, Integer> limits = new HashMap<>();
+        for (String logical : List.of("topic", "message_id", "source", "correlation_id")) {
+            List<Target> targets = written.getOrDefault(logical, List.of(new Target(read.getOrDefault(logical, ""))));
+            targets.stream()
+                    .flatMap(target -> limit(target.column()).stream())
+                    .min(Integer::compare)
+                    .ifPresent(limit -> limits.put(logical, limit));
+        }
+        return limits;
+    }
+
+    /** The column's own name, unless an old column of another type has it. */
+    private String newColumn(String logical) {
+        return phase.before(Phase.SETTLING) && names.has(interim(logical)) ? interim(logical) : logical;
+    }
+
+    /** What a new column is called while an old column of another type has its name. */
+    static String interim(String logical) {
+        return logical.equals("status") ? "status_code" : logical + "_new";
+    }
+
+    /** The old column, which may be the new one too. */
+    private Optional<String> oldOrShared(String logical) {
+        if (phase == Phase.LEGACY) {
+            return old(oldNames(logical), null);
+        }
+        String now = newColumn(logical);
+        Optional<String> other = old(oldNames(logical), now);
+        boolean known = COMMON.contains(logical) || (inbox ? INBOX : OUTBOX).containsKey(logical);
+        return other.isPresent() || !known ? other : Optional.of(quote(now));
+    }
+
+    private Optional<String> old(List<String> wanted, @Nullable String except) {
+        return names.like(wanted, except).map(PostgresColumns::quote);
+    }
+
+    private boolean isText(String quoted) {
+        String type = type(quoted);
+        return type.equals("text") || type.startsWith("character");
+    }
+
+    private Optional<Integer> limit(String quoted) {
+        Matcher limited = LIMITED.matcher(type(quoted));
+        return limited.matches() ? Optional.of(Integer.valueOf(limited.group(1))) : Optional.empty();
+    }
+
+    private String type(String quoted) {
+        return types.getOrDefault(quoted.replace("\"", ""), "");
+    }
+
+    private static String quote(String name) {
+        return "\"" + name + "\"";
+    }
+}

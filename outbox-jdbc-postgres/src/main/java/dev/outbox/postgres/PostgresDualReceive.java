@@ -1,0 +1,133 @@
+package dev.outbox.postgres;
+
+import dev.outbox.OutboxException;
+import dev.outbox.jdbc.internal.Capability;
+import dev.outbox.jdbc.internal.Phase;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.postgres.PostgresReceive.Identity;
+import dev.outbox.postgres.PostgresReceive.Known;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Takes messages in while an inbox table is on its way.
+ *
+ * <p>Its key changes in the middle of that: from the message id alone to (consumer, source, message id). An insert that
+ * names the key it expects would fail in the caller's transaction at the moment of the change, and while both keys are
+ * there one that is not named raises where a rival was faster. So the insert names none and does nothing for what is
+ * there already; what it did not store is counted by a second statement. Both wait for rivals as {@link
+ * PostgresReceive} does: whoever waits for a message that is rolled back is the first.
+ *
+ * <p>An old application leaves a row without a topic when a message arrives, and finishes it later. Such a row means
+ * "arrived, not processed", and whoever comes next is the first again: it is removed and stored anew.
+ */
+final class PostgresDualReceive implements PostgresReceive.Taking {
+    /** Puts the caller's patience back. */
+    private static final String RESTORE = "SELECT set_config('lock_timeout', current_setting('outbox.patience'), true)";
+
+    private static final String IF_NEW = """
+            ON CONFLICT DO NOTHING
+            RETURNING {source} AS source, {message_id} AS message_id, 1 AS receipt_count,
+                {first_seen_on} AS first_seen_on, {last_seen_on} AS last_seen_on, {hash} AS hash""";
+
+    private static final String FORGET = """
+            DELETE FROM {table}
+            WHERE {mine} AND {message_id} = ANY (:message_ids::text[]) AND {topic} IS NULL AND {status} < 2
+              AND ({source}, {message_id}) IN (SELECT * FROM unnest(:sources::text[], :message_ids::text[]))
+            """;
+
+    /** A table that does not count receipts yet knows only that it was there. */
+    private static final String COUNT = """
+            UPDATE {table} t SET
+                {receipt_count} = CASE WHEN t.{hash} <> m.hash THEN t.{receipt_count}
+                    ELSE LEAST(t.{receipt_count}, 2147483646) + 1 END,
+                {last_seen_on} = CASE WHEN t.{hash} <> m.hash THEN t.{last_seen_on}
+                    ELSE GREATEST(t.{last_seen_on}, statement_timestamp()) END
+            FROM unnest(:sources::text[], :message_ids::text[], :hashes::bytea[]) AS m(source, message_id, hash)
+            WHERE {mine} AND t.{message_id} = ANY (:message_ids::text[])
+              AND t.{source} = m.source AND t.{message_id} = m.message_id
+            RETURNING t.{source} AS source, t.{message_id} AS message_id,
+                CASE WHEN t.{hash} <> m.hash THEN t.{receipt_count} ELSE GREATEST(t.{receipt_count}, 2) END
+                    AS receipt_count,
+                t.{first_seen_on} AS first_seen_on, t.{last_seen_on} AS last_seen_on, t.{hash} AS hash
+            """;
+
+    private final PostgresTable table;
+    private final String patience;
+    private final Sql insert;
+    private final Sql count;
+
+    /** @param statement of {@link PostgresReceive}, that inserts */
+    PostgresDualReceive(PostgresTable table, String statement, String patience) {
+        this.table = table;
+        this.patience = patience;
+        this.insert = all(statement.formatted(PostgresReceive.SHORTENED, IF_NEW), RESTORE);
+        this.count = all("SELECT " + PostgresReceive.SHORTENED, FORGET, COUNT, RESTORE);
+    }
+
+    private Sql all(String... statements) {
+        return table.layout().resolve(String.join(";\n", statements));
+    }
+
+    @Override
+    public Map<Identity, Known> take(Connection tx, Map<Identity, byte[]> sent, PostgresReceive.Parameters parameters)
+            throws SQLException {
+        Map<Identity, Known> known = insert(tx, sent, parameters);
+        if (known.size() < sent.size()) {
+            Map<Identity, byte[]> others = new HashMap<>(sent);
+            others.keySet().removeAll(known.keySet());
+            known.putAll(count(tx, others));
+        }
+        if (known.size() < sent.size()) {
+            known.putAll(insert(tx, sent, parameters));
+        }
+        sent.keySet().stream()
+                .filter(identity -> !known.containsKey(identity))
+                .findFirst()
+                .ifPresent(this::refuse);
+        return known;
+    }
+
+    private Map<Identity, Known> insert(
+            Connection tx, Map<Identity, byte[]> sent, PostgresReceive.Parameters parameters) throws SQLException {
+        try (Query query = insert.on(tx).set("patience", patience)) {
+            parameters.set(query);
+            query.execute();
+            return PostgresReceive.read(query.nextRows(), sent);
+        }
+    }
+
+    private Map<Identity, Known> count(Connection tx, Map<Identity, byte[]> others) throws SQLException {
+        List<Map.Entry<Identity, byte[]>> rows = List.copyOf(others.entrySet());
+        try (Query query = FreshPlan.of(count, tx).set("patience", patience)) {
+            query.setArray(
+                            "sources",
+                            "text",
+                            rows.stream().map(row -> row.getKey().source()).toArray())
+                    .setArray(
+                            "message_ids",
+                            "text",
+                            rows.stream().map(row -> row.getKey().messageId()).toArray())
+                    .setArray(
+                            "hashes",
+                            "bytea",
+                            rows.stream().map(Map.Entry::getValue).toArray(byte[][]::new))
+                    .execute();
+            query.nextRows().close();
+            return PostgresReceive.read(query.nextRows(), others);
+        }
+    }
+
+    /** Neither stored nor counted: another row has its message id. */
+    private void refuse(Identity identity) {
+        if (table.phase().before(Phase.FLIPPED)) {
+            throw Capability.MANY_SOURCES.refusal(table.name(), table.phase());
+        }
+        throw new OutboxException("message " + identity.messageId() + " from " + identity.source()
+                + " was removed from \"" + table.name() + "\" while it came again; roll back and try again");
+    }
+}

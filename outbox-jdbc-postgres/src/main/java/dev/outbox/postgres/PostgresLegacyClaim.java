@@ -1,0 +1,84 @@
+package dev.outbox.postgres;
+
+import dev.outbox.PayloadSerializer;
+import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.WorkItemRow;
+import dev.outbox.spi.ClaimRequest;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claim query of phases 0 and 1: by the old columns, as old applications do it beside us, in the order of their
+ * index. There are no keys and no priorities yet, and rows without a topic are nobody's to claim.
+ *
+ * <p>Rows that are not due are in the same index as those that are, and so are read each time: an old table has no other.
+ *
+ * <p>Locking and crashes are as in {@link PostgresClaim}.
+ */
+final class PostgresLegacyClaim implements PostgresSource.ClaimQuery {
+    static final String CLAIM = """
+            WITH picked AS MATERIALIZED (
+                SELECT ctid AS place FROM {table}
+                WHERE {ready} AND {topic} IS NOT NULL AND ({due_on} IS NULL OR {due_on} <= now())
+                  AND ({locked_until} IS NULL OR {locked_until} <= now())
+                  AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
+                ORDER BY {claim_order} LIMIT :count
+                FOR NO KEY UPDATE SKIP LOCKED
+            )
+            UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
+                {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner
+            WHERE ctid = ANY (ARRAY(SELECT place FROM picked)) AND {status} = 0
+            RETURNING %1$s
+            """.formatted(WorkItemRow.COLUMNS);
+
+    /** The next time that lies ahead, as {@link PostgresSource#NEXT_DUE}. */
+    static final String NEXT_DUE = """
+            SELECT (EXTRACT(EPOCH FROM min({due_on}) - statement_timestamp()) * 1000000)::bigint
+            FROM {table}
+            WHERE {ready} AND {topic} IS NOT NULL AND {due_on} > statement_timestamp()
+              AND (:topics::text[] IS NULL OR {topic} = ANY (:topics))
+            """;
+
+    private final PinnedPlan claim;
+    private final @Nullable PayloadSerializer serializer;
+
+    PostgresLegacyClaim(Layout layout, @Nullable PayloadSerializer serializer) {
+        this.claim = PinnedPlan.of(layout, CLAIM);
+        this.serializer = serializer;
+    }
+
+    @Override
+    public PostgresClaim.Answer run(Connection connection, ClaimRequest request) throws SQLException {
+        PostgresClaim.Topics topics = PostgresClaim.Topics.of(request);
+        UUID token = UUID.randomUUID();
+        if (topics.areNone()) {
+            return new PostgresClaim.Answer(token.toString(), Instant.EPOCH, List.of(), List.of(), false);
+        }
+        return claim.run(
+                connection,
+                query -> topics.set(query.set("count", request.count())
+                        .set("token", token)
+                        .set("lease", request.lease())
+                        .set("owner", request.owner())),
+                results -> {
+                    List<WorkItem> items = new ArrayList<>();
+                    List<PostgresClaim.Unreadable> unreadable = new ArrayList<>();
+                    try (ResultSet rows = results.next()) {
+                        while (rows.next()) {
+                            PostgresClaim.read(rows, serializer, items, unreadable);
+                        }
+                    }
+                    items.sort(Comparator.comparing(WorkItem::createdOn).thenComparingLong(WorkItem::sequence));
+                    boolean more = !items.isEmpty() || !unreadable.isEmpty();
+                    return new PostgresClaim.Answer(token.toString(), results.at(), items, unreadable, more);
+                });
+    }
+}

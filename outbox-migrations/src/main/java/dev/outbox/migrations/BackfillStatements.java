@@ -1,0 +1,237 @@
+package dev.outbox.migrations;
+
+import dev.outbox.migrations.Canonical.Column;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The statements of a backfill.
+ *
+ * <p>In phases 1 to 3 a row is incomplete if it has no sequence; it gets its place in the order of creation, unfinished
+ * rows first, all below the numbers of rows that are inserted meanwhile. While names settle, a row is incomplete if a
+ * canonical column differs from its interim one.
+ */
+final class BackfillStatements {
+    private final LegacyTable table;
+    private final @Nullable String consumer;
+    private final String list;
+    private final boolean settles;
+
+    BackfillStatements(LegacyTable table, @Nullable String consumer) {
+        this.table = table;
+        this.consumer = consumer;
+        this.list = table.relation("_backfill");
+        this.settles = !table.settled().isEmpty();
+    }
+
+    /** Whether a row, called t, is incomplete. */
+    String condition() {
+        return settles
+                ? "("
+                        + String.join(
+                                " OR ",
+                                table.settled().stream()
+                                        .map(column -> "t.%s IS DISTINCT FROM t.%s"
+                                                .formatted(
+                                                        Quoted.name(column), Quoted.name(LegacyTable.interim(column))))
+                                        .toList())
+                        + ")"
+                : "t.sequence IS NULL";
+    }
+
+    String incomplete() {
+        return "SELECT count(*) FROM " + table.quoted() + " t WHERE " + condition();
+    }
+
+    /** Writes down what is to do, unless that was done before: all of it, or nothing. */
+    List<String> list() {
+        String key = keys("t.%1$s");
+        String status = table.pair("status") == null ? "t." + Quoted.name(table.now("status")) : status("t.");
+        String order = settles ? key : status + " >= 2, " + created() + ", " + key;
+        String base = settles
+                ? "0"
+                : "(SELECT COALESCE(max(sequence), 0) FROM %s WHERE sequence < (SELECT start_value FROM pg_sequences WHERE"
+                                .formatted(table.quoted())
+                        + " schemaname = %s AND sequencename = %s))"
+                                .formatted(
+                                        Quoted.text(String.valueOf(table.name().schema())),
+                                        Quoted.text(table.name().name() + "_sequence_seq"));
+        return List.of("SELECT pg_advisory_xact_lock(1870034018, hashtext(" + Quoted.text(list) + "))", """
+                DO $$
+                BEGIN
+                    IF to_regclass(%1$s) IS NULL THEN
+                        CREATE TABLE %2$s AS
+                            SELECT %3$s + row_number() OVER (ORDER BY %4$s) AS position, %5$s
+                            FROM %6$s t WHERE %7$s;
+                        ALTER TABLE %2$s ADD PRIMARY KEY (position);
+                        ANALYZE %2$s;
+                    END IF;
+                END $$""".formatted(
+                        Quoted.text(list), list, base, order, key, table.quoted(), condition()));
+    }
+
+    String remaining() {
+        return "SELECT count(*) FROM " + list;
+    }
+
+    String first() {
+        return "SELECT min(position) FROM " + list;
+    }
+
+    String last() {
+        return "SELECT max(position) FROM " + list;
+    }
+
+    /** Completes what is free of the range. */
+    String complete(String after, String to) {
+        return """
+                UPDATE %1$s t SET %2$s
+                FROM (
+                    SELECT l.position, %3$s
+                    FROM %4$s l JOIN %1$s t ON %5$s
+                    WHERE l.position > %6$s AND l.position <= %7$s AND %8$s
+                    FOR UPDATE OF t SKIP LOCKED) l
+                WHERE %5$s AND %8$s""".formatted(
+                table.quoted(),
+                String.join(", ", assignments()),
+                keys("t.%1$s"),
+                list,
+                String.join(
+                        " AND ",
+                        keyList().stream().map("t.%1$s = l.%1$s"::formatted).toList()),
+                after,
+                to,
+                condition());
+    }
+
+    /** Forgets what is complete of the range, or gone. */
+    String crossOff(String after, String to) {
+        return """
+                DELETE FROM %1$s l WHERE l.position > %2$s AND l.position <= %3$s
+                  AND NOT EXISTS (SELECT FROM %4$s t WHERE %5$s AND %6$s)""".formatted(
+                list,
+                after,
+                to,
+                table.quoted(),
+                String.join(
+                        " AND ",
+                        keyList().stream().map("t.%1$s = l.%1$s"::formatted).toList()),
+                condition());
+    }
+
+    String forget() {
+        return "DROP TABLE IF EXISTS " + list;
+    }
+
+    /** The whole job as plain SQL, which commits as it goes: not to be run in a transaction. */
+    String script(int batch, Duration pause) {
+        return """
+                BEGIN;
+                %1$s;
+                COMMIT;
+                DO $backfill$
+                DECLARE
+                    at bigint;
+                    last bigint;
+                BEGIN
+                    LOOP
+                        SELECT min(position) - 1, max(position) INTO at, last FROM %2$s;
+                        EXIT WHEN last IS NULL;
+                        WHILE at < last LOOP
+                            %3$s;
+                            %4$s;
+                            COMMIT;
+                            at := at + %5$d;
+                            PERFORM pg_sleep(%6$s);
+                        END LOOP;
+                    END LOOP;
+                END $backfill$;
+                %7$s;
+                """.formatted(
+                        String.join(";\n", list()),
+                        list,
+                        complete("at", "at + " + batch),
+                        crossOff("at", "at + " + batch),
+                        batch,
+                        pause.toMillis() / 1000.0,
+                        forget());
+    }
+
+    private List<String> assignments() {
+        List<String> assignments = new ArrayList<>();
+        if (settles) {
+            table.settled()
+                    .forEach(column ->
+                            assignments.add(Quoted.name(column) + " = t." + Quoted.name(LegacyTable.interim(column))));
+            return assignments;
+        }
+        assignments.add("sequence = l.position");
+        for (Column column : table.kind().canonical.columns()) {
+            Pair pair = table.pair(column.name());
+            String now = Quoted.name(table.now(column.name()));
+            String fill = Fills.of(table, consumer, column.name(), this::oldest);
+            if (column.name().equals("status")) {
+                assignments.addAll(statusAssignments(now, pair));
+            } else if (pair != null) {
+                assignments.add(now + " = " + pair.toNew("t." + Quoted.name(pair.old())));
+            } else if (fill != null) {
+                assignments.add("%1$s = COALESCE(t.%1$s, %2$s)".formatted(now, fill));
+            }
+        }
+        return assignments;
+    }
+
+    /** Old columns that contradict each other are set right too, or an old claimer would deliver again. */
+    private List<String> statusAssignments(String now, @Nullable Pair pair) {
+        List<String> assignments = new ArrayList<>();
+        String status = status("t.");
+        if (pair != null || table.processed() != null) {
+            assignments.add(now + " = " + status);
+        }
+        if (table.processed() != null) {
+            String processed = Quoted.name(table.processed());
+            if (pair != null) {
+                assignments.add(Quoted.name(pair.old()) + " = " + status);
+            }
+            assignments.add("%1$s = CASE WHEN %2$s = 3 THEN t.%1$s ELSE %2$s = 2 END".formatted(processed, status));
+        }
+        return assignments;
+    }
+
+    /** What the status is, by the old columns. */
+    private String status(String row) {
+        Pair pair = table.pair("status");
+        String status = pair == null
+                ? row + Quoted.name(table.now("status"))
+                : "(" + pair.toNew(row + Quoted.name(pair.old())) + ")";
+        return table.processed() == null
+                ? status
+                : "(CASE WHEN %s AND %s < 2 THEN 2 ELSE %s END)"
+                        .formatted(row + Quoted.name(table.processed()), status, status);
+    }
+
+    private String created() {
+        return oldest(table.kind() == Kind.OUTBOX ? "created_on" : "first_seen_on");
+    }
+
+    /** The column that has a value in every row. */
+    private String oldest(String canonical) {
+        Pair pair = table.pair(canonical);
+        return "t." + Quoted.name(pair == null ? table.now(canonical) : pair.old());
+    }
+
+    private List<String> keyList() {
+        List<String> key = table.columns().values().stream()
+                .filter(LegacyTable.Found::keyed)
+                .map(LegacyTable.Found::name)
+                .map(Quoted::name)
+                .toList();
+        return key.isEmpty() ? List.of(Quoted.name(table.rowKey())) : key;
+    }
+
+    private String keys(String format) {
+        return String.join(", ", keyList().stream().map(format::formatted).toList());
+    }
+}

@@ -1,0 +1,155 @@
+package dev.outbox.migrations;
+
+import dev.outbox.OutboxException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiFunction;
+import javax.sql.DataSource;
+
+/**
+ * The same tables in many databases, one per tenant, say, each in a phase of its own.
+ *
+ * <p>Whatever is asked is asked of each database and each table in turn; one that fails does not keep the others from
+ * their turn. Immutable and thread-safe.
+ */
+public final class Databases {
+    /**
+     * What came of one table of one database.
+     *
+     * @param database its name
+     * @param table the table's name
+     * @param report where the table is now; empty if that could not be found out
+     * @param failure why what was asked for was not done
+     */
+    public record Result(
+            String database, String table, Optional<TableReport> report, Optional<OutboxException> failure) {
+        public boolean succeeded() {
+            return failure.isEmpty();
+        }
+
+        /** A line for people. */
+        @Override
+        public String toString() {
+            return database + "/" + table + ": "
+                    + failure.map(Throwable::getMessage)
+                            .orElseGet(() -> report.map(found -> found.phase()
+                                            + (found.phase() == found.next() ? "" : ", next " + found.next())
+                                            + (found.obstacles(found.next()).isEmpty()
+                                                    ? ""
+                                                    : ", in the way: " + found.obstacles(found.next())))
+                                    .orElse("unknown"));
+        }
+    }
+
+    private final Map<String, DataSource> dataSources;
+    private final List<Upgrade> upgrades;
+
+    private Databases(Map<String, DataSource> dataSources, List<Upgrade> upgrades) {
+        this.dataSources = Collections.unmodifiableMap(new LinkedHashMap<>(dataSources));
+        this.upgrades = List.copyOf(upgrades);
+    }
+
+    /**
+     * @param dataSources by the names that results and errors call them
+     * @param upgrades the tables that each of them has
+     */
+    public static Databases of(Map<String, DataSource> dataSources, Upgrade... upgrades) {
+        return new Databases(dataSources, List.of(upgrades));
+    }
+
+    /** Where each table is, and what is in the way to its next phase; nothing is changed. */
+    public List<Result> status() {
+        return each((upgrade, dataSource) -> upgrade.report(dataSource));
+    }
+
+    /** Takes each table that is not yet there to this phase, if it is next or current; the others say why not. */
+    public List<Result> apply(Phase phase) {
+        return each((upgrade, dataSource) -> {
+            if (upgrade.phase(dataSource).compareTo(phase) < 0) {
+                upgrade.apply(dataSource, phase);
+            }
+            return upgrade.report(dataSource);
+        });
+    }
+
+    /** Completes the rows of each table that is in a phase with something to complete. */
+    public List<Result> backfill() {
+        return each((upgrade, dataSource) -> {
+            Phase phase = upgrade.phase(dataSource);
+            if (phase != Phase.LEGACY && phase != Phase.CLEAN) {
+                upgrade.backfill().run(dataSource);
+            }
+            return upgrade.report(dataSource);
+        });
+    }
+
+    /** The SQL that would take each table to its next phase, by database and table; nothing is changed. */
+    public Map<String, String> plan() {
+        Map<String, String> plan = new LinkedHashMap<>();
+        status().forEach(result -> plan.put(result.database() + "/" + result.table(), sql(result)));
+        return plan;
+    }
+
+    private String sql(Result result) {
+        if (result.report().isEmpty()) {
+            return "-- " + result;
+        }
+        TableReport report = result.report().get();
+        if (report.phase() == report.next()) {
+            return "-- nothing to do\n";
+        }
+        Upgrade upgrade = upgrades.stream()
+                .filter(candidate -> candidate.table().equals(result.table()))
+                .findFirst()
+                .orElseThrow();
+        DataSource dataSource = dataSources.get(result.database());
+        return dataSource == null ? "" : upgrade.render(dataSource, report.next());
+    }
+
+    /**
+     * Stops an application at its start whose schema is wrong.
+     *
+     * @throws OutboxException that names every problem of every table of every database
+     */
+    public void verify() {
+        List<String> problems = new ArrayList<>();
+        for (Result result : status()) {
+            String where = result.database() + "/" + result.table() + ": ";
+            result.failure().ifPresent(failure -> problems.add(where + failure.getMessage()));
+            result.report()
+                    .ifPresent(report -> report.problems().forEach(problem -> problems.add(where + problem.text())));
+        }
+        if (!problems.isEmpty()) {
+            throw new OutboxException("the schema is wrong in " + problems.size()
+                    + (problems.size() == 1 ? " place:\n  " : " places:\n  ") + String.join("\n  ", problems));
+        }
+    }
+
+    private List<Result> each(BiFunction<Upgrade, DataSource, TableReport> task) {
+        List<Result> results = new ArrayList<>();
+        dataSources.forEach((database, dataSource) -> {
+            for (Upgrade upgrade : upgrades) {
+                try {
+                    TableReport report = task.apply(upgrade, dataSource);
+                    results.add(new Result(database, upgrade.table(), Optional.of(report), Optional.empty()));
+                } catch (OutboxException e) {
+                    results.add(new Result(database, upgrade.table(), report(upgrade, dataSource), Optional.of(e)));
+                }
+            }
+        });
+        return results;
+    }
+
+    /** Where a table is that could not be taken further, unless its database cannot be asked at all. */
+    private static Optional<TableReport> report(Upgrade upgrade, DataSource dataSource) {
+        try {
+            return Optional.of(upgrade.report(dataSource));
+        } catch (OutboxException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package dev.outbox.migrations;
+
+import dev.outbox.internal.Require;
+import dev.outbox.jdbc.internal.TableName;
+
+/** Scripts that take over the rows of other outbox tables, as plain SQL for people to read, adapt and run. */
+public final class Import {
+    private Import() {}
+
+    /**
+     * From a table of events per entity, deleted after they were sent or marked by {@code sent_at}.
+     *
+     * @param topic what all of them are about, for the table does not say
+     */
+    public static String entityEvents(String sourceTable, String outboxTable, String topic) {
+        return render("postgres/import/entity_events.sql", sourceTable, outboxTable)
+                .replace("'${topic}'", Quoted.text(Require.present("topic", topic)))
+                .replace("${topic}", topic.replaceAll("\\R", " "));
+    }
+
+    /** From a table of events per tenant and aggregate that are pending, published or failed. */
+    public static String tenantEvents(String sourceTable, String outboxTable) {
+        return render("postgres/import/tenant_events.sql", sourceTable, outboxTable);
+    }
+
+    private static String render(String resource, String sourceTable, String outboxTable) {
+        return Script.text(resource)
+                .replace("${source_table}", Quoted.table(TableName.parse(sourceTable)))
+                .replace("${outbox_table}", Quoted.table(TableName.parse(outboxTable)));
+    }
+}

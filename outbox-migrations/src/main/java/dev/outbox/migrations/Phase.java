@@ -1,0 +1,45 @@
+package dev.outbox.migrations;
+
+/** How far a table is on its way from a legacy layout to the canonical one. */
+public enum Phase {
+    /** As the old application made it; nothing of ours in it. */
+    LEGACY("0"),
+    /** New columns beside the old ones, kept equal by the database; rows of before wait for the backfill. */
+    ADDITIVE("1"),
+    /** Every row has both sides; claims go by the new columns. */
+    DUAL("2"),
+    /** Only the new columns are written; the database fills the old ones for those who still read them. */
+    FLIPPED("3"),
+    /**
+     * The old columns are gone, and the canonical names that they had taken are in use. Only tables that needed an
+     * interim name pass through it, between {@link #FLIPPED} and {@link #CLEAN}.
+     */
+    SETTLING("3 settling"),
+    /** As if freshly installed. */
+    CLEAN("4");
+
+    private final String mark;
+
+    Phase(String mark) {
+        this.mark = mark;
+    }
+
+    /** As the table's comment has it. */
+    String mark() {
+        return mark;
+    }
+
+    static Phase ofMark(String mark) {
+        for (Phase phase : values()) {
+            if (phase.mark.equals(mark)) {
+                return phase;
+            }
+        }
+        throw new IllegalArgumentException("no phase " + mark);
+    }
+
+    @Override
+    public String toString() {
+        return "phase " + mark;
+    }
+}

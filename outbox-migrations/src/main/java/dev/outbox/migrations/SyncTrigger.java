@@ -1,0 +1,328 @@
+package dev.outbox.migrations;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes the trigger that keeps old and new columns equal.
+ *
+ * <p><b>Both ways</b> (phases 1 and 2). A row that is inserted has what its writer knows: a new column that is null is
+ * copied from the old one, one that is set goes to the old one, whose value may be a mere default. In an update
+ * the side that differs from before wins; if both do and disagree, nobody can tell who is right, and it is refused. A row
+ * of before the migration has nulls on the new side that nobody touched: they are copied. Whoever writes both sides
+ * makes the trigger's condition false, and no function is called.
+ *
+ * <p>{@code IsProcessed} says a second time what {@code Status} says. The one that was changed counts; changed
+ * both, they must agree, except that a Dead row may be called processed or not.
+ *
+ * <p>What is copied from old to new stamps {@code legacy_write_on}: that is how an old writer is noticed.
+ *
+ * <p><b>Onward</b> (phase 3). New goes to old. A row that an old application inserts is still taken. A change of old
+ * columns alone is refused: it would be lost, and who made it would act on it.
+ */
+final class SyncTrigger {
+    private final LegacyTable table;
+    private final @Nullable String consumer;
+
+    /** @param consumer whose the rows of a legacy inbox are */
+    SyncTrigger(LegacyTable table, @Nullable String consumer) {
+        this.table = table;
+        this.consumer = consumer;
+    }
+
+    private String function() {
+        return table.relation("_sync") + "()";
+    }
+
+    /** Drops the trigger and its function. */
+    List<String> drop() {
+        return List.of(
+                "DROP TRIGGER IF EXISTS " + table.own("_sync") + " ON " + table.quoted(),
+                "DROP FUNCTION IF EXISTS " + function());
+    }
+
+    /** The trigger of phases 1 and 2. */
+    List<String> bothWays() {
+        return create(
+                """
+                DECLARE
+                    legacy boolean := false;
+                BEGIN
+                    IF TG_OP = 'INSERT' THEN
+                        legacy := %s IS NULL;
+                %s    ELSE
+                %s    END IF;
+                %s    IF legacy THEN
+                        NEW.legacy_write_on := statement_timestamp();
+                    END IF;
+                    RETURN NEW;
+                END""".formatted(item(), indent(inserted()), indent(updated()), fills()),
+                "\n    WHEN ((" + agreement() + ") IS NOT TRUE)");
+    }
+
+    /** The trigger of phase 3. */
+    List<String> onward() {
+        return create(
+                """
+                BEGIN
+                    IF TG_OP = 'INSERT' AND %s IS NULL THEN
+                %s%s        NEW.legacy_write_on := statement_timestamp();
+                    ELSIF TG_OP = 'INSERT' THEN
+                %s    ELSE
+                        IF %s THEN
+                            RAISE EXCEPTION 'table %s is in phase 3: its old columns are only read'
+                                USING ERRCODE = 'integrity_constraint_violation',
+                                    HINT = 'Write the new columns, or take the table back to phase 2.';
+                        END IF;
+                %s    END IF;
+                    RETURN NEW;
+                END""".formatted(
+                                item(),
+                                indent(inserted()),
+                                indent(fills()),
+                                indent(filled(false)),
+                                onlyOldChanged(),
+                                table.name(),
+                                indent(filled(true))),
+                "");
+    }
+
+    private List<String> create(String body, String condition) {
+        List<String> statements = new ArrayList<>();
+        statements.add("CREATE OR REPLACE FUNCTION " + function() + " RETURNS trigger LANGUAGE plpgsql AS $sync$\n"
+                + body + "\n$sync$");
+        statements.add("DROP TRIGGER IF EXISTS " + table.own("_sync") + " ON " + table.quoted());
+        statements.add("CREATE TRIGGER " + table.own("_sync") + "\n    BEFORE INSERT OR UPDATE ON " + table.quoted()
+                + " FOR EACH ROW" + condition + "\n    EXECUTE FUNCTION " + function());
+        return statements;
+    }
+
+    /** Whether both sides say the same and nothing is missing. */
+    private String agreement() {
+        List<String> conditions = new ArrayList<>();
+        for (Pair pair : table.pairs()) {
+            conditions.add(old(pair) + " IS NOT DISTINCT FROM " + toOld(pair));
+        }
+        if (table.processed() != null) {
+            conditions.add("(" + processed() + " = (" + now("status") + " = 2) OR " + now("status") + " = 3)");
+        }
+        for (Canonical.Column column : table.kind().canonical.columns()) {
+            if (column.notNull() && !column.name().equals(Canonical.SEQUENCE)) {
+                conditions.add(now(column.name()) + " IS NOT NULL");
+            }
+        }
+        return String.join("\n        AND ", conditions);
+    }
+
+    private String inserted() {
+        StringBuilder text = new StringBuilder();
+        for (Pair pair : table.pairs()) {
+            if (!isDoubled(pair)) {
+                text.append("    IF %1$s IS NULL AND %3$s IS NOT NULL THEN %1$s := %2$s; ELSE %3$s := %4$s; END IF;\n"
+                        .formatted(now(pair), pair.toNew(old(pair)), old(pair), toOld(pair)));
+            }
+        }
+        if (table.processed() != null) {
+            Pair status = table.pair("status");
+            String found =
+                    status == null ? now("status") : "COALESCE(" + now(status) + ", " + status.toNew(old(status)) + ")";
+            text.append("    %s := %s;\n"
+                    .formatted(
+                            now("status"),
+                            status == null
+                                    ? done(found)
+                                    : "CASE WHEN " + now("status") + " IS NULL THEN " + done(found) + " ELSE "
+                                            + now("status") + " END"));
+            text.append(oldStatus(""));
+            text.append(stampDone());
+        }
+        return text.toString();
+    }
+
+    /** What a row's status is whose old columns may contradict each other: who processed it, did. */
+    private String done(String status) {
+        return "CASE WHEN " + processed() + " AND " + status + " < 2 THEN 2 ELSE " + status + " END";
+    }
+
+    private String updated() {
+        StringBuilder text = new StringBuilder();
+        for (Pair pair : table.pairs()) {
+            if (!isDoubled(pair)) {
+                text.append("""
+                            IF %1$s IS DISTINCT FROM %2$s THEN
+                                IF %3$s IS NOT DISTINCT FROM %4$s THEN
+                                    legacy := legacy OR %1$s IS DISTINCT FROM %5$s;
+                                    %3$s := %6$s;
+                                ELSIF %1$s IS NOT DISTINCT FROM %5$s THEN
+                                    %1$s := %2$s;
+                                ELSE
+                        %7$s        END IF;
+                            END IF;
+                        """.formatted(
+                                old(pair),
+                                toOld(pair),
+                                now(pair),
+                                before(pair.now()),
+                                before(pair.old()),
+                                pair.toNew(old(pair)),
+                                indent(indent(refuse(pair.old(), pair.now())))));
+            }
+        }
+        if (table.processed() != null) {
+            text.append(updatedStatus());
+        }
+        return text.toString();
+    }
+
+    /** The three-way table of Status, IsProcessed and the new status. */
+    private String updatedStatus() {
+        Pair pair = table.pair("status");
+        String now = now("status");
+        String status = pair == null ? now : old(pair);
+        String nowChanged = now + " IS DISTINCT FROM " + before(table.now("status"));
+        String statusChanged = pair == null ? "false" : old(pair) + " IS DISTINCT FROM " + before(pair.old());
+        String processedChanged = processed() + " IS DISTINCT FROM " + beforeProcessed();
+        String refuse = refuse(String.valueOf(table.processed()), table.now("status"));
+        return """
+                    IF %1$s THEN
+                        IF (%2$s) AND %3$s IS DISTINCT FROM %4$s
+                            OR %5$s AND %6$s <> (%4$s = 2) AND %4$s <> 3 THEN
+                %7$s        END IF;
+                %8$s    ELSIF %2$s THEN
+                        IF %5$s AND (%3$s < 2 AND %6$s OR %3$s = 2 AND NOT %6$s) THEN
+                %7$s        END IF;
+                        legacy := true;
+                        %4$s := %3$s;
+                %8$s    ELSIF %5$s THEN
+                        legacy := true;
+                        %4$s := CASE WHEN %6$s AND %3$s < 2 THEN 2 WHEN NOT %6$s AND %3$s = 2 THEN 0 ELSE %3$s END;
+                %8$s    ELSE
+                        %4$s := %9$s;
+                %8$s    END IF;
+                    IF legacy THEN
+                %10$s    END IF;
+                """.formatted(
+                        nowChanged,
+                        statusChanged,
+                        status,
+                        now,
+                        processedChanged,
+                        processed(),
+                        indent(indent(refuse)),
+                        indent(oldStatus(processedChanged)),
+                        done(status),
+                        indent(stampDone()));
+    }
+
+    /** @param mayDiffer when IsProcessed of a Dead row is left as its writer set it */
+    private String oldStatus(String mayDiffer) {
+        Pair pair = table.pair("status");
+        String now = now("status");
+        String dead = mayDiffer.isEmpty() ? now + " = 3" : now + " = 3 AND " + mayDiffer;
+        return (pair == null ? "" : "    %s := %s;\n".formatted(old(pair), toOld(pair)))
+                + "    %1$s := CASE WHEN %2$s THEN %1$s ELSE %3$s = 2 END;\n".formatted(processed(), dead, now);
+    }
+
+    /** An old writer may call a row Done and not say when; purge goes by when. */
+    private String stampDone() {
+        Pair pair = table.pair("processed_on");
+        String now = now("processed_on");
+        return "    IF %1$s = 2 AND %2$s IS NULL THEN %2$s := statement_timestamp();%3$s END IF;\n"
+                .formatted(now("status"), now, pair == null ? "" : " %s := %s;".formatted(old(pair), toOld(pair)));
+    }
+
+    private String onlyOldChanged() {
+        List<String> conditions = table.pairs().stream()
+                .map(pair -> "%1$s IS DISTINCT FROM %2$s AND %1$s IS DISTINCT FROM %3$s"
+                        .formatted(old(pair), before(pair.old()), toOld(pair)))
+                .collect(Collectors.toCollection(ArrayList::new));
+        if (table.processed() != null) {
+            conditions.add("%1$s IS DISTINCT FROM %2$s AND %1$s <> (%3$s = 2) AND %3$s <> 3"
+                    .formatted(processed(), beforeProcessed(), now("status")));
+        }
+        return String.join("\n            OR ", conditions);
+    }
+
+    private String filled(boolean ifChanged) {
+        StringBuilder text = new StringBuilder();
+        for (Pair pair : table.pairs()) {
+            String assignment = old(pair) + " := " + toOld(pair) + ";";
+            text.append(
+                    ifChanged
+                            ? "    IF %s IS DISTINCT FROM %s THEN %s END IF;\n"
+                                    .formatted(now(pair), before(pair.now()), assignment)
+                            : "    " + assignment + "\n");
+        }
+        if (table.processed() != null) {
+            text.append("    %s := %s = 2;\n".formatted(processed(), now("status")));
+        }
+        return text.toString();
+    }
+
+    /** What no old column tells of. */
+    private String fills() {
+        StringBuilder text = new StringBuilder();
+        for (Canonical.Column column : table.kind().canonical.columns()) {
+            String fill = Fills.of(table, consumer, column.name(), this::now);
+            if (fill != null && table.pair(column.name()) == null) {
+                text.append("    IF %1$s IS NULL THEN %1$s := %2$s; END IF;\n".formatted(now(column.name()), fill));
+            }
+        }
+        return text.toString();
+    }
+
+    private static String refuse(String old, String now) {
+        return """
+                    RAISE EXCEPTION 'columns %s and %s were set to different values in one statement'
+                        USING ERRCODE = 'integrity_constraint_violation',
+                            HINT = 'Write one of the two, or the same to both.';
+                """.formatted(message(old), message(now));
+    }
+
+    /** A name in the text of a RAISE. */
+    private static String message(String name) {
+        return name.replace("'", "''").replace("%", "%%");
+    }
+
+    private boolean isDoubled(Pair pair) {
+        return pair.isStatus() && table.processed() != null;
+    }
+
+    private String item() {
+        return now("work_item_id");
+    }
+
+    private String now(String canonical) {
+        return "NEW." + Quoted.name(table.now(canonical));
+    }
+
+    private static String now(Pair pair) {
+        return "NEW." + Quoted.name(pair.now());
+    }
+
+    private static String old(Pair pair) {
+        return "NEW." + Quoted.name(pair.old());
+    }
+
+    private static String before(String column) {
+        return "OLD." + Quoted.name(column);
+    }
+
+    private String processed() {
+        return "NEW." + Quoted.name(String.valueOf(table.processed()));
+    }
+
+    private String beforeProcessed() {
+        return before(String.valueOf(table.processed()));
+    }
+
+    private String toOld(Pair pair) {
+        return pair.toOld(now(pair), item());
+    }
+
+    private static String indent(String text) {
+        return text.lines().map(line -> "    " + line + "\n").collect(Collectors.joining());
+    }
+}

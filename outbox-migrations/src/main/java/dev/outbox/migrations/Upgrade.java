@@ -1,0 +1,301 @@
+package dev.outbox.migrations;
+
+import dev.outbox.OutboxException;
+import dev.outbox.internal.Require;
+import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.internal.TableName;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes one legacy table to the canonical layout, phase by phase, while applications work it.
+ *
+ * <p>Each step is plain SQL made for the columns that were found: {@link #apply} runs it, {@link #render} prints the same
+ * for a DBA. Every step may be repeated; a step that must not run yet refuses, and says why. Immutable and
+ * thread-safe.
+ */
+public final class Upgrade {
+    /** How often a running application looks for the phase of a table that is not yet clean, if not told otherwise. */
+    public static final Duration REFRESH_INTERVAL = Duration.ofSeconds(5);
+
+    private static final Set<String> WORTH_REPEATING = Set.of("55P03", "40P01");
+
+    /** @param quietFor how long nobody may have written old columns alone */
+    record Options(Duration lockTimeout, Duration patience, Duration refreshInterval, Duration quietFor) {}
+
+    private final TableName name;
+    private final Kind kind;
+    private final @Nullable String consumer;
+    private final Options options;
+
+    private Upgrade(TableName name, Kind kind, @Nullable String consumer, Options options) {
+        this.name = name;
+        this.kind = kind;
+        this.consumer = consumer;
+        this.options = options;
+    }
+
+    /**
+     * The upgrade of an outbox.
+     *
+     * @param table {@code name} or {@code schema.name}
+     */
+    public static Upgrade outbox(String table) {
+        return new Upgrade(OutboxMigrations.name(table), Kind.OUTBOX, null, defaults());
+    }
+
+    /**
+     * The upgrade of an inbox.
+     *
+     * @param consumer whose the rows of the legacy table are, which had only one
+     */
+    public static Upgrade inbox(String table, String consumer) {
+        return new Upgrade(OutboxMigrations.name(table), Kind.INBOX, Require.present("consumer", consumer), defaults());
+    }
+
+    private static Options defaults() {
+        return new Options(Duration.ofMillis(500), Duration.ofMinutes(5), REFRESH_INTERVAL, Duration.ofMinutes(10));
+    }
+
+    /**
+     * How often the applications look for the phase (default {@link #REFRESH_INTERVAL}): phases 3 and 4 wait for
+     * twice as long since the one before.
+     */
+    public Upgrade refreshInterval(Duration interval) {
+        return with(new Options(options.lockTimeout, options.patience, interval, options.quietFor));
+    }
+
+    /** How long nobody may have written old columns alone before phase 3 (default ten minutes). */
+    public Upgrade quietFor(Duration length) {
+        return with(new Options(options.lockTimeout, options.patience, options.refreshInterval, length));
+    }
+
+    /**
+     * How long a change waits for a lock before it steps back (default half a second), because everybody else waits
+     * behind it, and for how long it tries again (default five minutes). An index build, which nobody waits for, waits
+     * as long for the transactions of others.
+     */
+    public Upgrade lockTimeout(Duration timeout, Duration patience) {
+        return with(new Options(timeout, patience, options.refreshInterval, options.quietFor));
+    }
+
+    private Upgrade with(Options changed) {
+        return new Upgrade(name, kind, consumer, changed);
+    }
+
+    /** The table's name, as it was given. */
+    public String table() {
+        return name.toString();
+    }
+
+    /** The phase the table is in. */
+    public Phase phase(DataSource dataSource) {
+        try (Connection connection = dataSource.getConnection()) {
+            return LegacyTable.read(connection, name, kind).phase();
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot read table \"" + name + "\"", e);
+        }
+    }
+
+    /** Where the table is, what is wrong with it, and what is in the way to the phases to come. */
+    public TableReport report(DataSource dataSource) {
+        try (Connection connection = dataSource.getConnection()) {
+            return report(connection);
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot read table \"" + name + "\"", e);
+        }
+    }
+
+    private TableReport report(Connection connection) throws SQLException {
+        return new Verifier(connection, LegacyTable.read(connection, name, kind), consumer, options).report();
+    }
+
+    /** The SQL that {@link #apply} would run on this table, for people to read and run themselves. */
+    public String render(DataSource dataSource, Phase phase) {
+        try (Connection connection = dataSource.getConnection()) {
+            String script = render(steps(connection, phase));
+            LegacyTable table = LegacyTable.read(connection, name, kind);
+            if (phase != Phase.SETTLING || table.interims().isEmpty()) {
+                return script;
+            }
+            LegacyTable after = table.withRoom();
+            return script
+                    + new BackfillStatements(after, consumer).script(1_000, Duration.ofMillis(10))
+                    + render(new CleanScript(after, consumer, options).settle());
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot read table \"" + name + "\"", e);
+        }
+    }
+
+    private String render(List<Step> steps) {
+        StringBuilder script = new StringBuilder();
+        for (Step step : steps) {
+            script.append(
+                    step.together()
+                            ? "SET lock_timeout = " + options.lockTimeout.toMillis() + ";\nBEGIN;\n"
+                            : "SET lock_timeout = " + options.patience.toMillis() + ";\n");
+            step.statements().forEach(statement -> script.append(statement).append(";\n"));
+            script.append(step.together() ? "COMMIT;\n\n" : "\n");
+        }
+        return script.append("RESET lock_timeout;\n").toString();
+    }
+
+    private List<Step> steps(Connection connection, Phase phase) throws SQLException {
+        LegacyTable table = LegacyTable.read(connection, name, kind);
+        PhaseScript script = new PhaseScript(table, consumer, options);
+        CleanScript clean = new CleanScript(table, consumer, options);
+        return switch (phase) {
+            case LEGACY -> throw new IllegalArgumentException("no script leads to phase 0; use back(...)");
+            case ADDITIVE -> script.additive();
+            case DUAL -> script.dual();
+            case FLIPPED -> script.flip();
+            case SETTLING -> table.interims().isEmpty() ? clean.settle() : clean.makeRoom();
+            case CLEAN -> clean.clean();
+        };
+    }
+
+    /**
+     * Takes the table to this phase, or repeats what leads there if it is in it. {@link Phase#SETTLING} includes its
+     * backfill, and does nothing for a table that needs no interim names.
+     *
+     * @throws OutboxException if the table is not ready for it, and why; or the database refused
+     */
+    public void apply(DataSource dataSource, Phase phase) {
+        try (Connection connection = dataSource.getConnection()) {
+            TableReport report = report(connection);
+            if (phase == Phase.SETTLING && report.phase() == Phase.FLIPPED && report.next() == Phase.CLEAN) {
+                return;
+            }
+            check(report, phase);
+            Runner runner = new Runner(connection, options);
+            if (phase == Phase.SETTLING) {
+                if (!LegacyTable.read(connection, name, kind).interims().isEmpty()) {
+                    runner.run(steps(connection, phase));
+                }
+                backfill().run(dataSource);
+            }
+            runner.run(steps(connection, phase));
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot take table \"" + name + "\" to " + phase, e);
+        }
+    }
+
+    /**
+     * Asks, without changing anything, whether {@link #apply} would refuse: before Flyway is called, for instance, where a
+     * refusal would be a failed migration.
+     *
+     * @throws OutboxException that says everything that is in the way
+     */
+    public void requireReady(DataSource dataSource, Phase phase) {
+        check(report(dataSource), phase);
+    }
+
+    /**
+     * Takes the table one phase back: from 3 to 2, from 2 to 1, or from 1 to 0, which drops the new columns.
+     *
+     * @param phase the phase to go back to
+     * @throws OutboxException if the table is in another phase than the one after it, or the old columns could not tell
+     *     what is still to be done
+     */
+    public void back(DataSource dataSource, Phase phase) {
+        try (Connection connection = dataSource.getConnection()) {
+            new Runner(connection, options).run(stepsBack(connection, phase));
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot take table \"" + name + "\" back to " + phase, e);
+        }
+    }
+
+    /** The SQL that {@link #back} would run on this table. */
+    public String renderBack(DataSource dataSource, Phase phase) {
+        try (Connection connection = dataSource.getConnection()) {
+            return render(stepsBack(connection, phase));
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot read table \"" + name + "\"", e);
+        }
+    }
+
+    private List<Step> stepsBack(Connection connection, Phase phase) throws SQLException {
+        PhaseScript script = new PhaseScript(LegacyTable.read(connection, name, kind), consumer, options);
+        return switch (phase) {
+            case LEGACY -> script.backToLegacy();
+            case ADDITIVE -> script.backToAdditive();
+            case DUAL -> script.backToDual();
+            case FLIPPED, SETTLING, CLEAN ->
+                throw new IllegalArgumentException("a table can go back to phase 0, 1 or 2, not to " + phase);
+        };
+    }
+
+    private static void check(TableReport report, Phase phase) {
+        if (report.phase() != phase && report.next() != phase) {
+            throw new OutboxException("table \"" + report.table() + "\" is in " + report.phase() + " and cannot go to "
+                    + phase + "; its next is " + report.next());
+        }
+        List<Finding> obstacles = report.phase() == phase ? List.of() : report.obstacles(phase);
+        if (!obstacles.isEmpty()) {
+            throw new OutboxException("table \"" + report.table() + "\" is not ready for " + phase + ": "
+                    + obstacles.stream().map(Finding::text).collect(Collectors.joining(" · ")));
+        }
+    }
+
+    /** The job that completes the rows of before phase 1. */
+    public Backfill backfill() {
+        return Backfill.of(name, kind, consumer);
+    }
+
+    /** Runs steps on one connection, and leaves that as it was. */
+    record Runner(Connection connection, Options options) {
+        void run(List<Step> steps) throws SQLException {
+            boolean autoCommit = connection.getAutoCommit();
+            try {
+                for (Step step : steps) {
+                    run(step);
+                }
+            } finally {
+                connection.setAutoCommit(true);
+                execute("RESET lock_timeout");
+                connection.setAutoCommit(autoCommit);
+            }
+        }
+
+        private void run(Step step) throws SQLException {
+            connection.setAutoCommit(!step.together());
+            if (!step.together()) {
+                execute("SET lock_timeout = " + options.patience().toMillis());
+                for (String statement : step.statements()) {
+                    execute(statement);
+                }
+                return;
+            }
+            long deadline = System.nanoTime() + options.patience().toNanos();
+            while (true) {
+                try {
+                    execute("SET LOCAL lock_timeout = " + options.lockTimeout().toMillis());
+                    for (String statement : step.statements()) {
+                        execute(statement);
+                    }
+                    connection.commit();
+                    return;
+                } catch (SQLException e) {
+                    connection.rollback();
+                    if (!WORTH_REPEATING.contains(String.valueOf(e.getSQLState())) || System.nanoTime() > deadline) {
+                        throw e;
+                    }
+                    Pause.of(options.lockTimeout());
+                }
+            }
+        }
+
+        private void execute(String sql) throws SQLException {
+            try (Statement statement = connection.createStatement()) {
+                statement.execute(sql);
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+package dev.outbox.migrations;
+
+import dev.outbox.migrations.Canonical.Column;
+import dev.outbox.migrations.Finding.Concern;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Looks a table over: its catalog first, then its rows. */
+final class Verifier {
+    private static final String SYNC =
+            "SELECT count(*) FROM pg_trigger WHERE tgrelid = %s AND tgname = %s AND tgenabled <> 'D'";
+
+    private static final String READERS = """
+            SELECT DISTINCT c.relkind::text || ' ' || c.oid::regclass::text, a.attname
+            FROM pg_depend d
+            JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+            JOIN pg_class c ON c.oid = r.ev_class
+            JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+            WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = %1$s
+            UNION
+            SELECT 'p ' || p.pubname, a.attname
+            FROM pg_publication_rel pr
+            JOIN pg_publication p ON p.oid = pr.prpubid
+            LEFT JOIN pg_depend d ON d.classid = 'pg_publication_rel'::regclass AND d.objid = pr.oid
+                AND d.refobjid = pr.prrelid AND d.refobjsubid > 0
+            LEFT JOIN pg_attribute a ON a.attrelid = pr.prrelid AND a.attnum = d.refobjsubid
+            WHERE pr.prrelid = %1$s
+            """;
+
+    private final Connection connection;
+    private final LegacyTable table;
+    private final @Nullable String consumer;
+    private final Upgrade.Options options;
+    private final TableSql sql;
+    private final List<Finding> findings = new ArrayList<>();
+
+    Verifier(Connection connection, LegacyTable table, @Nullable String consumer, Upgrade.Options options) {
+        this.connection = connection;
+        this.table = table;
+        this.consumer = consumer;
+        this.options = options;
+        this.sql = new TableSql(table, options);
+    }
+
+    TableReport report() throws SQLException {
+        if (table.phase() == Phase.LEGACY) {
+            legacyColumns();
+        } else if (columns()) {
+            indexes();
+            sync();
+            rows();
+            readers();
+            age();
+        }
+        strangers();
+        return new TableReport(
+                table.name().toString(), table.phase(), Optional.ofNullable(table.since()), next(), findings);
+    }
+
+    private Phase next() {
+        return switch (table.phase()) {
+            case LEGACY -> Phase.ADDITIVE;
+            case ADDITIVE -> Phase.DUAL;
+            case DUAL -> Phase.FLIPPED;
+            case FLIPPED -> table.needsSettling() ? Phase.SETTLING : Phase.CLEAN;
+            case SETTLING, CLEAN -> Phase.CLEAN;
+        };
+    }
+
+    private boolean reached(Phase phase) {
+        return table.phase().compareTo(phase) >= 0;
+    }
+
+    /** What a legacy table has to have, and in types that can be taken over. */
+    private void legacyColumns() throws SQLException {
+        for (String needed : table.kind() == Kind.OUTBOX
+                ? List.of("work_item_id", "status", "topic", "payload", "created_on")
+                : List.of("message_id", "source", "status", "topic", "payload", "first_seen_on")) {
+            if (table.pair(needed) == null && !table.columns().containsKey(needed)) {
+                wrong(Concern.COLUMN_MISSING, "no column stands for " + needed, Phase.ADDITIVE);
+            }
+        }
+        for (Pair pair : table.pairs()) {
+            if (!pair.fits()) {
+                wrong(
+                        Concern.COLUMN_TYPE,
+                        "column " + pair.old() + " is " + pair.oldType() + ", which "
+                                + pair.column().name() + " (" + pair.column().type()
+                                + ") cannot be made from; change its type first",
+                        Phase.ADDITIVE);
+            }
+        }
+        if (table.columns().containsKey(Canonical.SEQUENCE)) {
+            wrong(
+                    Concern.COLUMN_TYPE,
+                    "a column is called sequence already, which the database has to number; rename it first",
+                    Phase.ADDITIVE);
+        }
+        Pair status = table.pair("status");
+        if (table.processed() != null && findings.isEmpty()) {
+            String code = Quoted.name(status == null ? "status" : status.old());
+            String processed = Quoted.name(table.processed());
+            long contradictions = count("%1$s < 2 AND %2$s OR %1$s = 2 AND NOT %2$s".formatted(code, processed));
+            if (contradictions > 0) {
+                findings.add(new Finding(
+                        Concern.DIFFERENT,
+                        contradictions + " rows have a " + table.processed()
+                                + " that contradicts their status; the backfill" + " will make them Done",
+                        contradictions,
+                        false,
+                        Set.of()));
+            }
+        }
+    }
+
+    /** @return whether the rows can be looked at */
+    private boolean columns() {
+        boolean all = true;
+        for (Column column : table.kind().canonical.columns()) {
+            String name = table.now(column.name());
+            LegacyTable.Found found = table.columns().get(name);
+            if (found == null) {
+                all = false;
+                wrong(Concern.COLUMN_MISSING, "column " + name + " is missing; run phase 1 again", next(), Phase.CLEAN);
+            } else if (!found.is(column)
+                    || (table.phase() == Phase.CLEAN && !found.type().equals(column.type()))) {
+                wrong(
+                        Concern.COLUMN_TYPE,
+                        "column " + name + " must be " + column.definition() + ", was " + found.type()
+                                + (found.bytewise() ? " COLLATE \"C\"" : ""),
+                        next());
+            } else if (reached(Phase.FLIPPED) && column.notNull() != found.notNull()) {
+                wrong(
+                        Concern.COLUMN_NULLABILITY,
+                        "column " + name + (column.notNull() ? " must not allow nulls" : " must allow nulls"),
+                        next());
+            }
+        }
+        return all;
+    }
+
+    private void indexes() {
+        table.indexes().forEach((name, valid) -> {
+            if (!valid) {
+                add(
+                        Concern.INDEX_INVALID,
+                        "index " + name + " was left invalid by a failed build; run phase 2 again, which rebuilds it",
+                        0,
+                        reached(Phase.DUAL),
+                        Phase.FLIPPED,
+                        Phase.SETTLING,
+                        Phase.CLEAN);
+            }
+        });
+        if (reached(Phase.DUAL)) {
+            for (Canonical.Index index : table.kind().canonical.indexes()) {
+                if (!table.indexes().containsKey(table.name().name() + index.suffix())) {
+                    wrong(
+                            Concern.INDEX_MISSING,
+                            "index " + table.name().name() + index.suffix() + " is missing; run " + table.phase()
+                                    + " again",
+                            Phase.FLIPPED,
+                            Phase.SETTLING);
+                }
+            }
+        }
+    }
+
+    private void sync() throws SQLException {
+        boolean needed = table.phase() != Phase.CLEAN;
+        String found = SYNC.formatted(sql.regclass(), Quoted.text(table.name().name() + "_sync"));
+        if (needed && number(found) == 0) {
+            wrong(
+                    Concern.SYNC_MISSING,
+                    "the trigger " + table.name().name() + "_sync is missing or disabled, so that old and new columns"
+                            + " drift apart; run " + table.phase() + " again",
+                    Phase.DUAL,
+                    Phase.FLIPPED,
+                    Phase.SETTLING);
+        }
+    }
+
+    private void rows() throws SQLException {
+        if (table.phase() == Phase.CLEAN) {
+            return;
+        }
+        String incomplete = new BackfillStatements(table, consumer).condition();
+        boolean settling = !table.settled().isEmpty();
+        add(
+                Concern.NOT_BACKFILLED,
+                "%d rows are not backfilled; run the backfill",
+                count(incomplete),
+                settling ? table.phase() == Phase.SETTLING : reached(Phase.DUAL),
+                settling ? new Phase[] {Phase.CLEAN} : new Phase[] {Phase.DUAL, Phase.FLIPPED, Phase.SETTLING});
+        if (!settling) {
+            List<String> differences = new ArrayList<>();
+            for (Pair pair : table.pairs()) {
+                differences.add("t.%s IS DISTINCT FROM %s"
+                        .formatted(
+                                Quoted.name(pair.old()),
+                                pair.toOld("t." + Quoted.name(pair.now()), "t." + sql.now("work_item_id"))));
+            }
+            if (table.processed() != null) {
+                differences.add("t.%1$s <> (t.%2$s = 2) AND t.%2$s <> 3"
+                        .formatted(Quoted.name(table.processed()), sql.now("status")));
+            }
+            if (!differences.isEmpty()) {
+                add(
+                        Concern.DIFFERENT,
+                        "%d rows say one thing in old columns and another in new ones; compare them, and write one side"
+                                + " again",
+                        count("t.sequence IS NOT NULL AND (" + String.join(" OR ", differences) + ")"),
+                        true,
+                        Phase.DUAL,
+                        Phase.FLIPPED);
+            }
+        }
+        if (table.phase() == Phase.ADDITIVE || table.phase() == Phase.DUAL) {
+            rules();
+            if (table.columns().containsKey(LegacyTable.LEGACY_WRITE)) {
+                add(
+                        Concern.OLD_WRITER,
+                        "%d rows were written by an old application within the last " + options.quietFor()
+                                + "; stop it, and wait that long",
+                        count("t." + LegacyTable.LEGACY_WRITE + " > statement_timestamp() - interval '"
+                                + TableSql.seconds(options.quietFor()) + "'"),
+                        false,
+                        Phase.FLIPPED);
+            }
+        }
+    }
+
+    /** What the canonical table will demand of every row. */
+    private void rules() throws SQLException {
+        for (Canonical.Check check : table.kind().canonical.checks()) {
+            // Arrivals without a topic that nobody finished are removed on the way.
+            if (!check.suffix().equals("_finished")) {
+                add(
+                        Concern.RULE_BROKEN,
+                        "%d rows break the rule CHECK (" + check.condition() + "); mend or remove them",
+                        count("t.sequence IS NOT NULL AND NOT (" + sql.physical(check.condition()) + ")"),
+                        false,
+                        Phase.FLIPPED);
+            }
+        }
+        for (Column column : table.kind().canonical.columns()) {
+            if (column.notNull() && !column.name().equals(Canonical.SEQUENCE)) {
+                add(
+                        Concern.RULE_BROKEN,
+                        "%d rows have no " + column.name() + ", which must not be null; mend or remove them",
+                        count("t.sequence IS NOT NULL AND t." + sql.now(column.name()) + " IS NULL"),
+                        false,
+                        Phase.FLIPPED);
+            }
+        }
+    }
+
+    private void readers() throws SQLException {
+        List<String> old = table.oldColumns();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(READERS.formatted(sql.regclass()))) {
+            while (row.next()) {
+                String reader = row.getString(1);
+                if (row.getString(2) == null && !old.isEmpty()) {
+                    add(
+                            Concern.OLD_READER,
+                            "publication " + reader.substring(2) + " sends whole rows: whoever subscribes to it has to"
+                                    + " manage without the old columns after phase 4",
+                            0,
+                            false);
+                } else if (old.contains(row.getString(2))) {
+                    add(
+                            Concern.OLD_READER,
+                            (reader.startsWith("p ") ? "publication " : "view ") + reader.substring(2)
+                                    + " reads the old column " + row.getString(2) + "; change or drop it first",
+                            0,
+                            false,
+                            Phase.SETTLING,
+                            Phase.CLEAN);
+                }
+            }
+        }
+    }
+
+    private void age() throws SQLException {
+        Duration wait = options.refreshInterval().multipliedBy(2);
+        if (table.since() != null
+                && table.phase() != Phase.ADDITIVE
+                && table.phase() != Phase.CLEAN
+                && number("SELECT (extract(epoch FROM clock_timestamp() - '%s'::timestamptz) * 1000)::bigint"
+                                .formatted(table.since()))
+                        < wait.toMillis()) {
+            add(
+                    Concern.TOO_RECENT,
+                    "it came to " + table.phase() + " less than " + wait
+                            + " ago, and not every node may have noticed; wait that long",
+                    0,
+                    false,
+                    next());
+        }
+    }
+
+    /** Columns of the application's own that our inserts would not fill. */
+    private void strangers() {
+        List<String> known = new ArrayList<>(table.oldColumns());
+        table.kind().canonical.columns().forEach(column -> known.add(table.now(column.name())));
+        table.settled().forEach(column -> known.add(LegacyTable.interim(column)));
+        for (LegacyTable.Found found : table.columns().values()) {
+            if (found.notNull() && !found.hasDefault() && !known.contains(found.name())) {
+                wrong(
+                        Concern.COLUMN_NULLABILITY,
+                        "column " + found.name() + " is none of the outbox's, must not be null and has no default, so"
+                                + " that no message can be stored; give it a default or allow nulls",
+                        next());
+            }
+        }
+    }
+
+    private void wrong(Concern concern, String text, Phase... blocks) {
+        findings.add(new Finding(concern, text, 0, true, Set.of(distinct(blocks))));
+    }
+
+    /** @param text with a place for the number of rows where it is about rows, and then only if there are any */
+    private void add(Concern concern, String text, long rows, boolean wrong, Phase... blocks) {
+        if (rows > 0 || !text.startsWith("%d")) {
+            String full = text.startsWith("%d") ? rows + text.substring(2) : text;
+            findings.add(new Finding(concern, full, rows, wrong, Set.of(distinct(blocks))));
+        }
+    }
+
+    private static Phase[] distinct(Phase... phases) {
+        return List.of(phases).stream().distinct().toArray(Phase[]::new);
+    }
+
+    private long count(String condition) throws SQLException {
+        return number("SELECT count(*) FROM " + table.quoted() + " t WHERE " + condition);
+    }
+
+    private long number(String query) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(query)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+}
