@@ -1,6 +1,7 @@
 package dev.outbox.benchmarks;
 
 import dev.outbox.benchmarks.Scenario.Metric;
+import dev.outbox.migrations.Phase;
 import java.util.List;
 
 /** All scenarios there are. To add one, add it here. */
@@ -37,6 +38,7 @@ final class Scenarios {
             growth("growth-0", 0),
             growth("growth-1m", 1_000_000),
             growth("growth-5m", 5_000_000),
+            phases(),
             new Scenario(
                     "inbox",
                     "How fast are messages received of which every tenth comes again? Threads: 4",
@@ -174,5 +176,18 @@ final class Scenarios {
                         new Drain(OursRelay.KEEP, backlog),
                         new Drain(LimitRelay.KEEP, backlog))
                 .comparedWith("growth-0");
+    }
+
+    private static Scenario phases() {
+        Backlog backlog = Backlog.of(VOLUME);
+        return new Scenario(
+                "phases",
+                "How fast is a backlog delivered from a legacy table on its way to the canonical one?",
+                Metric.PER_SECOND,
+                new Drain(OursRelay.KEEP, backlog),
+                new Drain(new PhaseRelay(Phase.LEGACY), backlog),
+                new Drain(new PhaseRelay(Phase.ADDITIVE), backlog),
+                new Drain(new PhaseRelay(Phase.DUAL), backlog),
+                new Drain(new PhaseRelay(Phase.FLIPPED), backlog));
     }
 }

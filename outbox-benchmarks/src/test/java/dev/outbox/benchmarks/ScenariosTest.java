@@ -32,6 +32,7 @@ class ScenariosTest {
                         "growth-0",
                         "growth-1m",
                         "growth-5m",
+                        "phases",
                         "inbox");
     }
 

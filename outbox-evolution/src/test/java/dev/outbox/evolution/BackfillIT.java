@@ -30,7 +30,7 @@ class BackfillIT {
     private static final int ROWS = FULL ? 1_000_000 : 100_000;
     private static final int KILLS = 20;
     /** A process takes long to start: most of the kills of the default run end a connection in the middle of its work. */
-    private static final int PROCESS_KILLS = FULL ? KILLS : 3;
+    private static final int PROCESS_KILLS = FULL ? KILLS : 2;
 
     private static final Upgrade OUTBOX = Upgrade.outbox("outbox");
 
@@ -103,7 +103,7 @@ class BackfillIT {
         OldApplication old = new OldApplication(legacy.spelling, "outbox");
         try (Connection connection = legacy.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
-            while (!stop.get()) {
+            while (!stop.get() && added < 500) {
                 old.enqueue(connection, "new", "p", null, null);
                 added++;
                 statement.execute(legacy.spelling.sql("UPDATE outbox SET [RetryCount] = [RetryCount] + 1"

@@ -76,6 +76,13 @@ class GuardsIT {
     }
 
     @Test
+    void aNameLeavesRoomForThoseOfWhatGoesWithTheTable() {
+        assertThatThrownBy(() -> Upgrade.outbox("x".repeat(48)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("table must have at most 47 characters");
+    }
+
+    @Test
     void phase2WaitsForTheBackfill() throws SQLException {
         legacy.run("INSERT INTO outbox ([Topic], [Payload]) VALUES ('t', 'p'), ('t', 'q')");
         outbox.apply(legacy.dataSource(), Phase.ADDITIVE);

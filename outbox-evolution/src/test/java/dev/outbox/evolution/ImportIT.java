@@ -52,8 +52,11 @@ class ImportIT {
 
     private List<WorkItem> deliver(PostgresOutbox outbox, int count) {
         List<WorkItem> delivered = new CopyOnWriteArrayList<>();
-        try (Poller poller = outbox.poller().to(delivered::add).start()) {
+        Poller poller = outbox.poller().to(delivered::add).start();
+        try {
             await().atMost(Duration.ofSeconds(60)).until(() -> delivered.size() >= count);
+        } finally {
+            poller.close();
         }
         return delivered;
     }

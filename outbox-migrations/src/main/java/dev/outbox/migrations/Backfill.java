@@ -32,6 +32,9 @@ public final class Backfill {
     /** How long the throttle holds a batch back before it goes on all the same. */
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
 
+    /** What it rests when all that is left is held by somebody. */
+    private static final Duration HELD = Duration.ofMillis(100);
+
     private static final String DEAD_TUPLES = "SELECT n_dead_tup FROM pg_stat_all_tables WHERE relid = '%s'::regclass";
     private static final String LAG = """
             SELECT COALESCE(extract(epoch FROM max(replay_lag)) * 1000, 0)::bigint FROM pg_stat_replication
@@ -172,7 +175,11 @@ public final class Backfill {
                 connection.commit();
                 while ((remaining = number(statements.remaining())) > 0) {
                     connection.commit();
+                    long before = done;
                     round();
+                    if (done == before) {
+                        Pause.of(HELD);
+                    }
                 }
                 execute(statements.forget());
                 connection.commit();

@@ -141,8 +141,7 @@ final class CleanScript {
         }
         for (Canonical.Check check : table.kind().canonical.checks()) {
             if (TableSql.names(check.condition(), settled)) {
-                change.add("ALTER TABLE " + table.quoted() + " RENAME CONSTRAINT " + table.own(check.suffix() + "_new")
-                        + " TO " + table.own(check.suffix()));
+                change.add(sql.renameCheck(check.suffix() + "_new", check.suffix()));
             }
         }
         rebuilt.forEach(index -> change.add("DROP INDEX IF EXISTS " + table.relation(index.suffix())));

@@ -146,7 +146,7 @@ public final class OutboxMigrations {
         return Script.INBOX.render(name(table));
     }
 
-    static TableName name(String table) {
+    private static TableName name(String table) {
         TableName name = TableName.parse(Require.present("table", table));
         if (name.name().length() > MAX_TABLE) {
             throw new IllegalArgumentException("table must have at most " + MAX_TABLE

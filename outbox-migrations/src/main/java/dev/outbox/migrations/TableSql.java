@@ -40,6 +40,17 @@ final class TableSql {
         return "ALTER TABLE " + table.quoted() + " DROP CONSTRAINT IF EXISTS " + table.own(suffix);
     }
 
+    String renameCheck(String from, String to) {
+        return """
+                DO $$
+                BEGIN
+                    IF EXISTS (SELECT FROM pg_constraint WHERE conrelid = %s AND conname = %s) THEN
+                        ALTER TABLE %s RENAME CONSTRAINT %s TO %s;
+                    END IF;
+                END $$""".formatted(
+                regclass(), Quoted.text(table.name().name() + from), table.quoted(), table.own(from), table.own(to));
+    }
+
     /** An index that a build left invalid serves nobody, and IF NOT EXISTS would be content with it. */
     List<String> index(String suffix, boolean unique, String body) {
         List<String> statements = new ArrayList<>();

@@ -25,6 +25,9 @@ public final class Upgrade {
     /** How often a running application looks for the phase of a table that is not yet clean, if not told otherwise. */
     public static final Duration REFRESH_INTERVAL = Duration.ofSeconds(5);
 
+    /** The longest suffix is that of a check while names settle. */
+    private static final int MAX_TABLE = 63 - "_one_payload_new".length();
+
     private static final Set<String> WORTH_REPEATING = Set.of("55P03", "40P01");
 
     /** @param quietFor how long nobody may have written old columns alone */
@@ -48,7 +51,7 @@ public final class Upgrade {
      * @param table {@code name} or {@code schema.name}
      */
     public static Upgrade outbox(String table) {
-        return new Upgrade(OutboxMigrations.name(table), Kind.OUTBOX, null, defaults());
+        return new Upgrade(name(table), Kind.OUTBOX, null, defaults());
     }
 
     /**
@@ -57,7 +60,17 @@ public final class Upgrade {
      * @param consumer whose the rows of the legacy table are, which had only one
      */
     public static Upgrade inbox(String table, String consumer) {
-        return new Upgrade(OutboxMigrations.name(table), Kind.INBOX, Require.present("consumer", consumer), defaults());
+        return new Upgrade(name(table), Kind.INBOX, Require.present("consumer", consumer), defaults());
+    }
+
+    private static TableName name(String table) {
+        TableName name = TableName.parse(Require.present("table", table));
+        if (name.name().length() > MAX_TABLE) {
+            throw new IllegalArgumentException("table must have at most " + MAX_TABLE
+                    + " characters, so that what goes with it can be named after it, was \"" + name.name()
+                    + "\"; rename it first");
+        }
+        return name;
     }
 
     private static Options defaults() {

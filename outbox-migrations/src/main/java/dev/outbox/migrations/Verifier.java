@@ -104,20 +104,8 @@ final class Verifier {
                     "a column is called sequence already, which the database has to number; rename it first",
                     Phase.ADDITIVE);
         }
-        Pair status = table.pair("status");
-        if (table.processed() != null && findings.isEmpty()) {
-            String code = Quoted.name(status == null ? "status" : status.old());
-            String processed = Quoted.name(table.processed());
-            long contradictions = count("%1$s < 2 AND %2$s OR %1$s = 2 AND NOT %2$s".formatted(code, processed));
-            if (contradictions > 0) {
-                findings.add(new Finding(
-                        Concern.DIFFERENT,
-                        contradictions + " rows have a " + table.processed()
-                                + " that contradicts their status; the backfill" + " will make them Done",
-                        contradictions,
-                        false,
-                        Set.of()));
-            }
+        if (findings.isEmpty()) {
+            rows();
         }
     }
 
@@ -153,7 +141,6 @@ final class Verifier {
                 add(
                         Concern.INDEX_INVALID,
                         "index " + name + " was left invalid by a failed build; run phase 2 again, which rebuilds it",
-                        0,
                         reached(Phase.DUAL),
                         Phase.FLIPPED,
                         Phase.SETTLING,
@@ -189,78 +176,7 @@ final class Verifier {
     }
 
     private void rows() throws SQLException {
-        if (table.phase() == Phase.CLEAN) {
-            return;
-        }
-        String incomplete = new BackfillStatements(table, consumer).condition();
-        boolean settling = !table.settled().isEmpty();
-        add(
-                Concern.NOT_BACKFILLED,
-                "%d rows are not backfilled; run the backfill",
-                count(incomplete),
-                settling ? table.phase() == Phase.SETTLING : reached(Phase.DUAL),
-                settling ? new Phase[] {Phase.CLEAN} : new Phase[] {Phase.DUAL, Phase.FLIPPED, Phase.SETTLING});
-        if (!settling) {
-            List<String> differences = new ArrayList<>();
-            for (Pair pair : table.pairs()) {
-                differences.add("t.%s IS DISTINCT FROM %s"
-                        .formatted(
-                                Quoted.name(pair.old()),
-                                pair.toOld("t." + Quoted.name(pair.now()), "t." + sql.now("work_item_id"))));
-            }
-            if (table.processed() != null) {
-                differences.add("t.%1$s <> (t.%2$s = 2) AND t.%2$s <> 3"
-                        .formatted(Quoted.name(table.processed()), sql.now("status")));
-            }
-            if (!differences.isEmpty()) {
-                add(
-                        Concern.DIFFERENT,
-                        "%d rows say one thing in old columns and another in new ones; compare them, and write one side"
-                                + " again",
-                        count("t.sequence IS NOT NULL AND (" + String.join(" OR ", differences) + ")"),
-                        true,
-                        Phase.DUAL,
-                        Phase.FLIPPED);
-            }
-        }
-        if (table.phase() == Phase.ADDITIVE || table.phase() == Phase.DUAL) {
-            rules();
-            if (table.columns().containsKey(LegacyTable.LEGACY_WRITE)) {
-                add(
-                        Concern.OLD_WRITER,
-                        "%d rows were written by an old application within the last " + options.quietFor()
-                                + "; stop it, and wait that long",
-                        count("t." + LegacyTable.LEGACY_WRITE + " > statement_timestamp() - interval '"
-                                + TableSql.seconds(options.quietFor()) + "'"),
-                        false,
-                        Phase.FLIPPED);
-            }
-        }
-    }
-
-    /** What the canonical table will demand of every row. */
-    private void rules() throws SQLException {
-        for (Canonical.Check check : table.kind().canonical.checks()) {
-            // Arrivals without a topic that nobody finished are removed on the way.
-            if (!check.suffix().equals("_finished")) {
-                add(
-                        Concern.RULE_BROKEN,
-                        "%d rows break the rule CHECK (" + check.condition() + "); mend or remove them",
-                        count("t.sequence IS NOT NULL AND NOT (" + sql.physical(check.condition()) + ")"),
-                        false,
-                        Phase.FLIPPED);
-            }
-        }
-        for (Column column : table.kind().canonical.columns()) {
-            if (column.notNull() && !column.name().equals(Canonical.SEQUENCE)) {
-                add(
-                        Concern.RULE_BROKEN,
-                        "%d rows have no " + column.name() + ", which must not be null; mend or remove them",
-                        count("t.sequence IS NOT NULL AND t." + sql.now(column.name()) + " IS NULL"),
-                        false,
-                        Phase.FLIPPED);
-            }
-        }
+        findings.addAll(new RowChecks(table, consumer, options).findings(connection));
     }
 
     private void readers() throws SQLException {
@@ -274,14 +190,12 @@ final class Verifier {
                             Concern.OLD_READER,
                             "publication " + reader.substring(2) + " sends whole rows: whoever subscribes to it has to"
                                     + " manage without the old columns after phase 4",
-                            0,
                             false);
                 } else if (old.contains(row.getString(2))) {
                     add(
                             Concern.OLD_READER,
                             (reader.startsWith("p ") ? "publication " : "view ") + reader.substring(2)
                                     + " reads the old column " + row.getString(2) + "; change or drop it first",
-                            0,
                             false,
                             Phase.SETTLING,
                             Phase.CLEAN);
@@ -302,7 +216,6 @@ final class Verifier {
                     Concern.TOO_RECENT,
                     "it came to " + table.phase() + " less than " + wait
                             + " ago, and not every node may have noticed; wait that long",
-                    0,
                     false,
                     next());
         }
@@ -325,23 +238,15 @@ final class Verifier {
     }
 
     private void wrong(Concern concern, String text, Phase... blocks) {
-        findings.add(new Finding(concern, text, 0, true, Set.of(distinct(blocks))));
+        add(concern, text, true, blocks);
     }
 
-    /** @param text with a place for the number of rows where it is about rows, and then only if there are any */
-    private void add(Concern concern, String text, long rows, boolean wrong, Phase... blocks) {
-        if (rows > 0 || !text.startsWith("%d")) {
-            String full = text.startsWith("%d") ? rows + text.substring(2) : text;
-            findings.add(new Finding(concern, full, rows, wrong, Set.of(distinct(blocks))));
-        }
+    private void add(Concern concern, String text, boolean wrong, Phase... blocks) {
+        findings.add(new Finding(concern, text, 0, wrong, Set.of(distinct(blocks))));
     }
 
     private static Phase[] distinct(Phase... phases) {
         return List.of(phases).stream().distinct().toArray(Phase[]::new);
-    }
-
-    private long count(String condition) throws SQLException {
-        return number("SELECT count(*) FROM " + table.quoted() + " t WHERE " + condition);
     }
 
     private long number(String query) throws SQLException {

@@ -3,35 +3,37 @@ package dev.outbox.testkit;
 import dev.outbox.Message;
 import dev.outbox.Priority;
 import java.util.UUID;
-import java.util.function.Predicate;
 
 /** What a store may lack. A contract test that needs it is skipped then, by its name. */
 public enum Feature {
-    KEYS(message -> message.key() != null),
-    PRIORITIES(message -> message.priority() != Priority.NORMAL),
-    HEADERS(message -> !message.headers().isEmpty()),
-    CONTENT_TYPES(message -> message.contentType() != null),
-    TENANTS(message -> message.tenantId() != null),
-    CORRELATION_IDS(message -> message.correlationId() != null),
-    BINARY_PAYLOADS(message -> message.hasPayload() && message.isBinary()),
+    KEYS,
+    PRIORITIES,
+    HEADERS,
+    CONTENT_TYPES,
+    TENANTS,
+    CORRELATION_IDS,
+    BINARY_PAYLOADS,
     /** Message ids that are no UUIDs. */
-    ANY_MESSAGE_ID(message -> message.id() != null && !isUuid(message.id())),
+    ANY_MESSAGE_ID,
     /** A number for each item, in the order in which they are fetched. */
-    SEQUENCES(message -> false),
+    SEQUENCES,
     /** An inbox tells messages of the same id apart by who sent them and by who receives them. */
-    MANY_SOURCES(message -> false),
+    MANY_SOURCES,
     /** An inbox counts how often each message came. */
-    RECEIPT_COUNTS(message -> false);
-
-    @SuppressWarnings("ImmutableEnumChecker") // they are functions of nothing but the message
-    private final Predicate<Message> needs;
-
-    Feature(Predicate<Message> needs) {
-        this.needs = needs;
-    }
+    RECEIPT_COUNTS;
 
     boolean isNeededBy(Message message) {
-        return needs.test(message);
+        return switch (this) {
+            case KEYS -> message.key() != null;
+            case PRIORITIES -> message.priority() != Priority.NORMAL;
+            case HEADERS -> !message.headers().isEmpty();
+            case CONTENT_TYPES -> message.contentType() != null;
+            case TENANTS -> message.tenantId() != null;
+            case CORRELATION_IDS -> message.correlationId() != null;
+            case BINARY_PAYLOADS -> message.hasPayload() && message.isBinary();
+            case ANY_MESSAGE_ID -> message.id() != null && !isUuid(message.id());
+            case SEQUENCES, MANY_SOURCES, RECEIPT_COUNTS -> false;
+        };
     }
 
     private static boolean isUuid(String text) {
