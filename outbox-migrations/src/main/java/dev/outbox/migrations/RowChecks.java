@@ -55,7 +55,8 @@ final class RowChecks {
                 RowCheck check = checks.get(i);
                 long rows = row.getLong(i + 1);
                 if (rows > 0) {
-                    findings.add(new Finding(check.concern, rows + " rows " + check.text, rows, check.wrong, check.blocks));
+                    findings.add(
+                            new Finding(check.concern, rows + " rows " + check.text, rows, check.wrong, check.blocks));
                 }
             }
         }
