@@ -1,0 +1,123 @@
+package dev.outbox.torture;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A JVM that was started to be tormented. */
+final class Child implements AutoCloseable {
+    private final ChildSettings settings;
+    private final Process process;
+    private final Writer in;
+    private boolean paused;
+
+    private Child(ChildSettings settings, Process process) {
+        this.settings = settings;
+        this.process = process;
+        this.in = process.outputWriter(StandardCharsets.UTF_8);
+    }
+
+    static Child start(Class<?> main, ChildSettings settings, List<String> jvmOptions) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx96m",
+                "-Xss256k",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Xshare:auto",
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"));
+        command.addAll(jvmOptions);
+        command.addAll(settings.toOptions());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        try {
+            File log = new File(settings.history().toString().replaceFirst("\\.history$", ".log"));
+            return new Child(
+                    settings,
+                    new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(log)
+                            .start());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    ChildSettings settings() {
+        return settings;
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    boolean isPaused() {
+        return paused;
+    }
+
+    int exitCode() {
+        return process.exitValue();
+    }
+
+    /** One line to its stdin; nothing happens if it is gone already. */
+    void tell(String line) {
+        try {
+            in.write(line + "\n");
+            in.flush();
+        } catch (IOException e) {
+            // it is dead, or dying: the supervisor will notice
+        }
+    }
+
+    void kill() {
+        process.destroyForcibly();
+        await(30);
+    }
+
+    /** SIGTERM; not by way of {@link Process#destroy()}, which takes away its stdin too. */
+    void terminate() {
+        signal("TERM");
+    }
+
+    void pause() {
+        signal("STOP");
+        paused = true;
+    }
+
+    void resume() {
+        signal("CONT");
+        paused = false;
+    }
+
+    /** Whether it has ended in time. */
+    boolean await(int seconds) {
+        try {
+            return process.waitFor(seconds, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void signal(String name) {
+        try {
+            new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start()
+                    .waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

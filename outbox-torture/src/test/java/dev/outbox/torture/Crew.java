@@ -1,0 +1,149 @@
+package dev.outbox.torture;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** The children of one turn, and who replaces them when they die. Not thread-safe. */
+final class Crew implements AutoCloseable {
+    private static final int WORKERS = 3;
+
+    private final Turn.Plan plan;
+    private final String jdbcUrl;
+    private final Random random;
+    private final List<Step> steps;
+    private final List<String> jvmOptions;
+    private final List<Child> workers = new ArrayList<>();
+    private Child producer;
+    private boolean calm;
+    private boolean producing = true;
+    private int started;
+    private int deaths;
+
+    Crew(Turn.Plan plan, String jdbcUrl, Random random) {
+        this.plan = plan;
+        this.jdbcUrl = jdbcUrl;
+        this.random = random;
+        this.steps = plan.faults().stream()
+                .map(Fault::step)
+                .filter(step -> step != null)
+                .toList();
+        this.jvmOptions = plan.faults().contains(Fault.CLOCK_JUMP)
+                ? List.of("-javaagent:" + ClockAgent.jar(plan.directory()))
+                : List.of();
+        this.producer = start(ProducerMain.class);
+        for (int i = 0; i < WORKERS; i++) {
+            workers.add(start(WorkerMain.class));
+        }
+    }
+
+    private Child start(Class<?> main) {
+        boolean worker = main == WorkerMain.class;
+        String name = (worker ? "w" : "p") + ++started;
+        Step crashAt = worker && !calm && !steps.isEmpty() ? steps.get(random.nextInt(steps.size())) : null;
+        return Child.start(
+                main,
+                new ChildSettings(
+                        name,
+                        jdbcUrl,
+                        plan.tables(),
+                        plan.faults(),
+                        random.nextLong(),
+                        plan.directory().resolve(name + ".history"),
+                        plan.variant(),
+                        crashAt,
+                        1 + random.nextInt(40)),
+                worker ? jvmOptions : List.of());
+    }
+
+    /**
+     * Replaces whoever has died.
+     *
+     * @return how many of them died where they were told to, or of a message
+     */
+    int supervise() {
+        int asPlanned = 0;
+        for (int i = 0; i < workers.size(); i++) {
+            Child worker = workers.get(i);
+            if (!worker.isAlive()) {
+                asPlanned += worker.exitCode() == Step.EXIT_CODE ? 1 : 0;
+                workers.set(i, start(WorkerMain.class));
+            }
+        }
+        if (producing && !producer.isAlive()) {
+            producer = start(ProducerMain.class);
+        }
+        deaths += asPlanned;
+        return asPlanned;
+    }
+
+    /** Somebody is killed, one in eight times the producer. */
+    void killOne() {
+        if (producing && random.nextInt(8) == 0) {
+            producer.kill();
+        } else {
+            worker().kill();
+        }
+        deaths++;
+    }
+
+    /** Any worker that is not paused; the first one if all are. */
+    Child worker() {
+        List<Child> awake = workers.stream().filter(worker -> !worker.isPaused()).toList();
+        return awake.isEmpty() ? workers.get(0) : awake.get(random.nextInt(awake.size()));
+    }
+
+    List<Child> workers() {
+        return workers;
+    }
+
+    /** How many were killed, by a signal or at a step. */
+    int deaths() {
+        return deaths;
+    }
+
+    /** No more messages; the transactions under way come to their end. */
+    void stopProducing() {
+        producing = false;
+        producer.tell("stop");
+        if (!producer.await(15)) {
+            producer.kill();
+        }
+    }
+
+    /** From now on nobody dies by a plan. */
+    void calm() {
+        calm = true;
+        for (Iterator<Child> all = workers.iterator(); all.hasNext(); ) {
+            Child worker = all.next();
+            if (worker.isPaused()) {
+                worker.resume();
+            }
+            worker.tell("calm");
+        }
+    }
+
+    List<Path> histories() {
+        try (Stream<Path> files = Files.list(plan.directory())) {
+            return files.filter(file -> file.toString().endsWith(".history")).toList();
+        } catch (java.io.IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        producer.kill();
+        workers.forEach(Child::kill);
+    }
+
+    /** For the reader of a history: which faults its children were told of. */
+    Set<Fault> faults() {
+        return plan.faults();
+    }
+}
