@@ -57,6 +57,9 @@ final class Checker {
                 verdict.add(Violation.DUPLICATED, "%s had its effect and was never stored", id);
             }
         });
+        for (String id : evidence.seen().altered()) {
+            verdict.add(Violation.DUPLICATED, "other content under the id %s was taken for the same message", id);
+        }
         for (String id : evidence.seen().effects()) {
             if (!effects.containsKey(id)) {
                 verdict.add(Violation.LOST, "the effect of %s was committed and is gone", id);

@@ -37,15 +37,17 @@ final class ChildProcess {
         listener.start();
     }
 
+    /** Where the network or the pool itself is at fault, nobody waits for long. */
     static HikariDataSource pool(ChildSettings settings) {
+        boolean impatient = settings.has(Fault.POOL_EXHAUSTION)
+                || settings.faults().stream().anyMatch(Fault::isOfTheNetwork);
         HikariConfig config = new HikariConfig();
         // PgBouncer may be an old one, which does not know prepared statements
-        config.setJdbcUrl(settings.jdbcUrl() + "&socketTimeout=3&connectTimeout=2&tcpKeepAlive=true"
-                + (settings.has(Fault.PGBOUNCER) ? "&prepareThreshold=0" : ""));
+        config.setJdbcUrl(settings.jdbcUrl() + "&tcpKeepAlive=true&connectTimeout=10&socketTimeout="
+                + (impatient ? 5 : 60) + (settings.has(Fault.PGBOUNCER) ? "&prepareThreshold=0" : ""));
         config.setMaximumPoolSize(POOL_SIZE);
         config.setMinimumIdle(0);
-        config.setConnectionTimeout(1_000);
-        config.setValidationTimeout(500);
+        config.setConnectionTimeout(impatient ? 1_000 : 15_000);
         config.setInitializationFailTimeout(-1);
         return new HikariDataSource(config);
     }

@@ -21,8 +21,8 @@ record ChildSettings(
         String variant,
         Step crashAt,
         int crashPass) {
-    /** Short, so that what a dead worker held comes back soon. */
-    static final Duration LEASE = Duration.ofSeconds(2);
+    /** Short, so that what a dead worker held comes back soon; long against a busy machine. */
+    static final Duration LEASE = Duration.ofSeconds(4);
 
     List<String> toOptions() {
         return List.of(
@@ -65,6 +65,6 @@ record ChildSettings(
 
     /** Innocent messages never use up so many attempts; killers have to, so that they are Dead before long. */
     int maxAttempts() {
-        return has(Fault.POISON) ? 5 : 60;
+        return has(Fault.POISON) ? 3 : 60;
     }
 }

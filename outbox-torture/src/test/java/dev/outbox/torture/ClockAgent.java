@@ -32,7 +32,8 @@ public final class ClockAgent {
             @Override
             public byte[] transform(
                     ClassLoader loader, String name, Class<?> type, ProtectionDomain domain, byte[] bytes) {
-                boolean ours = name != null && name.startsWith("dev/outbox/") && !name.startsWith("dev/outbox/torture/");
+                boolean ours =
+                        name != null && name.startsWith("dev/outbox/") && !name.startsWith("dev/outbox/torture/");
                 return ours ? withSkewedClock(bytes) : null;
             }
         });
@@ -93,8 +94,7 @@ public final class ClockAgent {
     }
 
     private static String text(ByteBuffer in, int at) {
-        return new String(
-                in.array(), at + 3, Short.toUnsignedInt(in.getShort(at + 1)), StandardCharsets.UTF_8);
+        return new String(in.array(), at + 3, Short.toUnsignedInt(in.getShort(at + 1)), StandardCharsets.UTF_8);
     }
 
     /** Two more constants at the end of the pool: the name of the clock, and the class of that name. */

@@ -91,7 +91,7 @@ final class Consumer implements BatchDestination, TransactionalDestination {
 
     private Outcome refusal(WorkItem item) throws SQLException {
         switch (payload(item)) {
-            case KILLS -> Runtime.getRuntime().halt(Step.EXIT_CODE);
+            case KILLS -> Runtime.getRuntime().halt(Payload.EXIT_CODE);
             case POISON -> {
                 if (!isMended(item.messageId())) {
                     return settings.has(Fault.POISON)
@@ -162,8 +162,8 @@ final class Consumer implements BatchDestination, TransactionalDestination {
                 List<String> effects = new ArrayList<>();
                 List<Incoming> queued = new ArrayList<>();
                 for (WorkItem item : items) {
-                    Incoming incoming = Incoming.from(SOURCE, item.messageId())
-                            .payload(altered ? ALTERED : item.payload());
+                    Incoming incoming =
+                            Incoming.from(SOURCE, item.messageId()).payload(altered ? ALTERED : item.payload());
                     if (item.topic().equals(QUEUE)) {
                         queued.add(incoming.topic(QUEUE).key(item.key()));
                     } else if (inbox.receive(tx, incoming).isFirst()) {
@@ -175,6 +175,9 @@ final class Consumer implements BatchDestination, TransactionalDestination {
                 if (!queued.isEmpty()) {
                     inbox.enqueueAll(tx, queued);
                 }
+                if (settings.has(Fault.PAUSE)) {
+                    takeTime(tx);
+                }
                 plan.at(Step.AFTER_EFFECT);
                 if (rollsBack) {
                     throw new IllegalStateException("rolled back at the last moment");
@@ -182,6 +185,10 @@ final class Consumer implements BatchDestination, TransactionalDestination {
                 plan.at(Step.BEFORE_COMMIT);
                 tx.commit();
                 history.write("effect", effects);
+                if (altered) {
+                    history.write(
+                            "altered", items.stream().map(WorkItem::messageId).toList());
+                }
                 plan.at(Step.AFTER_COMMIT);
             } catch (ConflictException e) {
                 tx.rollback();
@@ -192,6 +199,13 @@ final class Consumer implements BatchDestination, TransactionalDestination {
                 rollback(tx, e);
                 throw e;
             }
+        }
+    }
+
+    /** A pause shall find workers in the middle of a delivery, and others with what was taken from them. */
+    private static void takeTime(Connection tx) throws SQLException {
+        try (PreparedStatement sleep = tx.prepareStatement("SELECT pg_sleep(random() * 0.4)")) {
+            sleep.execute();
         }
     }
 
@@ -214,16 +228,17 @@ final class Consumer implements BatchDestination, TransactionalDestination {
             insert.setArray(2, tx.createArrayOf("text", messageIds.toArray()));
             insert.executeUpdate();
         }
-        if (settings.has(Fault.DEADLOCK) && ThreadLocalRandom.current().nextInt(10) == 0) {
+        if (settings.has(Fault.DEADLOCK) && ThreadLocalRandom.current().nextInt(3) == 0) {
             lockTwoCounters(tx);
         }
     }
 
     private void lockTwoCounters(Connection tx) throws SQLException {
-        try (PreparedStatement count = tx.prepareStatement(
-                "UPDATE " + settings.tables().counters() + " SET value = value + 1 WHERE id = ?")) {
+        try (PreparedStatement count =
+                tx.prepareStatement("UPDATE " + settings.tables().counters() + " SET value = value + 1 WHERE id = ?")) {
             int first = ThreadLocalRandom.current().nextInt(4);
-            for (int id : new int[] {first, (first + 1 + ThreadLocalRandom.current().nextInt(3)) % 4}) {
+            for (int id :
+                    new int[] {first, (first + 1 + ThreadLocalRandom.current().nextInt(3)) % 4}) {
                 count.setInt(1, id);
                 count.executeUpdate();
             }

@@ -1,12 +1,12 @@
 package dev.outbox.torture;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /** The children of one turn, and who replaces them when they die. Not thread-safe. */
@@ -45,7 +45,7 @@ final class Crew implements AutoCloseable {
     private Child start(Class<?> main) {
         boolean worker = main == WorkerMain.class;
         String name = (worker ? "w" : "p") + ++started;
-        Step crashAt = worker && !calm && !steps.isEmpty() ? steps.get(random.nextInt(steps.size())) : null;
+        Step crashAt = worker && !calm && !steps.isEmpty() ? steps.get(started % steps.size()) : null;
         return Child.start(
                 main,
                 new ChildSettings(
@@ -57,29 +57,33 @@ final class Crew implements AutoCloseable {
                         plan.directory().resolve(name + ".history"),
                         plan.variant(),
                         crashAt,
-                        1 + random.nextInt(40)),
+                        1 + random.nextInt(20)),
                 worker ? jvmOptions : List.of());
     }
 
     /**
      * Replaces whoever has died.
      *
-     * @return how many of them died where they were told to, or of a message
+     * @return the faults they died of: the step where they were told to, or a message
      */
-    int supervise() {
-        int asPlanned = 0;
+    List<Fault> supervise() {
+        List<Fault> causes = new ArrayList<>();
         for (int i = 0; i < workers.size(); i++) {
             Child worker = workers.get(i);
             if (!worker.isAlive()) {
-                asPlanned += worker.exitCode() == Step.EXIT_CODE ? 1 : 0;
+                if (worker.exitCode() == Step.EXIT_CODE) {
+                    causes.add(Fault.at(worker.settings().crashAt()));
+                } else if (worker.exitCode() == Payload.EXIT_CODE) {
+                    causes.add(Fault.POISON);
+                }
                 workers.set(i, start(WorkerMain.class));
             }
         }
         if (producing && !producer.isAlive()) {
             producer = start(ProducerMain.class);
         }
-        deaths += asPlanned;
-        return asPlanned;
+        deaths += causes.size();
+        return causes;
     }
 
     /** Somebody is killed, one in eight times the producer. */
@@ -94,7 +98,8 @@ final class Crew implements AutoCloseable {
 
     /** Any worker that is not paused; the first one if all are. */
     Child worker() {
-        List<Child> awake = workers.stream().filter(worker -> !worker.isPaused()).toList();
+        List<Child> awake =
+                workers.stream().filter(worker -> !worker.isPaused()).toList();
         return awake.isEmpty() ? workers.get(0) : awake.get(random.nextInt(awake.size()));
     }
 
@@ -119,8 +124,7 @@ final class Crew implements AutoCloseable {
     /** From now on nobody dies by a plan. */
     void calm() {
         calm = true;
-        for (Iterator<Child> all = workers.iterator(); all.hasNext(); ) {
-            Child worker = all.next();
+        for (Child worker : workers) {
             if (worker.isPaused()) {
                 worker.resume();
             }
@@ -131,19 +135,18 @@ final class Crew implements AutoCloseable {
     List<Path> histories() {
         try (Stream<Path> files = Files.list(plan.directory())) {
             return files.filter(file -> file.toString().endsWith(".history")).toList();
-        } catch (java.io.IOException e) {
-            throw new java.io.UncheckedIOException(e);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
-    @Override
-    public void close() {
+    void killAll() {
         producer.kill();
         workers.forEach(Child::kill);
     }
 
-    /** For the reader of a history: which faults its children were told of. */
-    Set<Fault> faults() {
-        return plan.faults();
+    @Override
+    public void close() {
+        killAll();
     }
 }

@@ -74,8 +74,8 @@ record Evidence(
                 }
             }
             List<Effect> effects = new ArrayList<>();
-            try (ResultSet row = statement.executeQuery(
-                    "SELECT message_id, altered FROM " + tables.effects() + " ORDER BY place")) {
+            try (ResultSet row =
+                    statement.executeQuery("SELECT message_id, altered FROM " + tables.effects() + " ORDER BY place")) {
                 while (row.next()) {
                     effects.add(new Effect(row.getString(1), row.getBoolean(2)));
                 }

@@ -20,7 +20,7 @@ enum Fault {
     KILL_BEFORE_COMMIT(Step.BEFORE_COMMIT),
     KILL_AFTER_COMMIT(Step.AFTER_COMMIT),
     /** SIGSTOP of a worker until its leases have long run out, then SIGCONT. */
-    PAUSE(800),
+    PAUSE(400),
     /** RST on every connection. */
     RESET(700),
     RESET_IN_COMMIT(150),
@@ -32,7 +32,7 @@ enum Fault {
     /** {@code pg_terminate_backend} of some connections. */
     BACKEND_TERMINATION(300),
     /** Producers and consumers that take locks in opposite orders. */
-    DEADLOCK(0),
+    DEADLOCK(500),
     /** All connections of a worker's pool are taken for a while. */
     POOL_EXHAUSTION(1_000),
     /** The clock of a worker goes wrong by up to an hour, either way. */
@@ -68,6 +68,14 @@ enum Fault {
     /** The step at which workers die; null if it is not about that. */
     Step step() {
         return step;
+    }
+
+    /** Death at this step. */
+    static Fault at(Step step) {
+        return Arrays.stream(values())
+                .filter(fault -> fault.step == step)
+                .findFirst()
+                .orElseThrow();
     }
 
     /** How long from one injection to the next, about; zero if it is a matter of the whole turn. */

@@ -27,6 +27,7 @@ import java.util.Set;
  * rolled-back TX         the rollback was answered, or the database had refused before the commit
  * delivered ID …         handed to the consumer
  * effect ID …            effects whose commit was answered
+ * altered ID …           other content under these ids, and nobody objected
  * settled ITEM TOKEN     accepted
  * fenced ITEM TOKEN
  * overclaimed ASKED GOT  a claim that leased more than it was asked for
@@ -103,10 +104,11 @@ final class History implements AutoCloseable {
             List<Settled> settled,
             long delivered,
             long fenced,
-            List<String> overclaimed) {
+            List<String> overclaimed,
+            List<String> altered) {
         static Seen read(List<Path> files) {
-            Seen seen =
-                    new Seen(new HashMap<>(), new HashSet<>(), new ArrayList<>(), 0, 0, new ArrayList<>());
+            Seen seen = new Seen(
+                    new HashMap<>(), new HashSet<>(), new ArrayList<>(), 0, 0, new ArrayList<>(), new ArrayList<>());
             long delivered = 0;
             long fenced = 0;
             for (Path file : files) {
@@ -114,8 +116,9 @@ final class History implements AutoCloseable {
                     for (String line : Files.readAllLines(file)) {
                         String[] words = line.split(" ");
                         switch (words[0]) {
-                            case "attempted" -> seen.transactions.putIfAbsent(
-                                    words[1], new Transaction(Integer.parseInt(words[2]), Outcome.ATTEMPTED));
+                            case "attempted" ->
+                                seen.transactions.putIfAbsent(
+                                        words[1], new Transaction(Integer.parseInt(words[2]), Outcome.ATTEMPTED));
                             case "committed" -> seen.end(words[1], Outcome.COMMITTED);
                             case "unknown" -> seen.end(words[1], Outcome.UNKNOWN);
                             case "rolled-back" -> seen.end(words[1], Outcome.ROLLED_BACK);
@@ -124,6 +127,7 @@ final class History implements AutoCloseable {
                             case "settled" -> seen.settled.add(new Settled(words[1], words[2]));
                             case "fenced" -> fenced++;
                             case "overclaimed" -> seen.overclaimed.add(line);
+                            case "altered" -> seen.altered.addAll(List.of(words).subList(1, words.length));
                             case "failed" -> {}
                             default -> throw new IllegalStateException(file + " has a line \"" + line + "\"");
                         }
@@ -132,7 +136,8 @@ final class History implements AutoCloseable {
                     throw new UncheckedIOException(e);
                 }
             }
-            return new Seen(seen.transactions, seen.effects, seen.settled, delivered, fenced, seen.overclaimed);
+            return new Seen(
+                    seen.transactions, seen.effects, seen.settled, delivered, fenced, seen.overclaimed, seen.altered);
         }
 
         private void end(String transaction, Outcome outcome) {

@@ -80,7 +80,11 @@ final class Injector {
     }
 
     private void schedule(Fault fault, long leastNanos) {
-        next.put(fault, System.nanoTime() + leastNanos + (long) (random.nextDouble() * fault.every().toNanos()));
+        next.put(
+                fault,
+                System.nanoTime()
+                        + leastNanos
+                        + (long) (random.nextDouble() * fault.every().toNanos()));
     }
 
     private void count(Fault fault, int times) {
@@ -96,19 +100,11 @@ final class Injector {
                 one.what.run();
             }
         }
-        countDeaths(crew.supervise());
+        crew.supervise().forEach(fault -> count(fault, 1));
         for (Map.Entry<Fault, Long> due : List.copyOf(next.entrySet())) {
             if (now - due.getValue() >= 0) {
                 count(due.getKey(), inject(due.getKey()));
                 schedule(due.getKey(), due.getKey().every().toNanos() / 2);
-            }
-        }
-    }
-
-    private void countDeaths(int deaths) {
-        for (Fault fault : plan.faults()) {
-            if (fault.step() != null || fault == Fault.POISON) {
-                count(fault, deaths);
             }
         }
     }
@@ -118,10 +114,10 @@ final class Injector {
         switch (fault) {
             case KILL -> crew.killOne();
             case PAUSE -> {
-                Child worker = crew.worker();
-                if (worker.isPaused()) {
-                    return 0;
+                if (crew.workers().stream().anyMatch(Child::isPaused)) {
+                    return 0; // somebody must be there to take over
                 }
+                Child worker = crew.worker();
                 worker.pause();
                 after(PAUSE, worker::resume);
             }
@@ -153,10 +149,15 @@ final class Injector {
             }
             case POOL_EXHAUSTION -> crew.worker().tell("exhaust " + (500 + random.nextInt(1_500)));
             case CLOCK_JUMP -> crew.worker().tell("clock " + (random.nextInt(7_200_000) - 3_600_000));
+            case DEADLOCK -> {
+                return deadlocks() - deadlocksBefore - injected.getOrDefault(Fault.DEADLOCK, 0);
+            }
             case SIGTERM -> crew.worker().terminate();
             case HOT_KEY -> {
-                return update(REQUEUE.formatted(plan.tables().outbox(), plan.tables().mended()))
-                        + update(REQUEUE.formatted(plan.tables().inbox(), plan.tables().mended()));
+                return update(REQUEUE.formatted(
+                                plan.tables().outbox(), plan.tables().mended()))
+                        + update(REQUEUE.formatted(
+                                plan.tables().inbox(), plan.tables().mended()));
             }
             default -> throw new IllegalStateException(fault + " is not injected at a moment");
         }
@@ -167,8 +168,11 @@ final class Injector {
         int before = proxy.hitCommits();
         proxy.hitNextCommit(how);
         // the one asked for before has been hit by now, or never will be
-        return Math.max(0, before - injected.getOrDefault(Fault.RESET_IN_COMMIT, 0)
-                - injected.getOrDefault(Fault.BLACK_HOLE_IN_COMMIT, 0));
+        return Math.max(
+                0,
+                before
+                        - injected.getOrDefault(Fault.RESET_IN_COMMIT, 0)
+                        - injected.getOrDefault(Fault.BLACK_HOLE_IN_COMMIT, 0));
     }
 
     private void after(Duration pause, Runnable what) {
@@ -187,9 +191,11 @@ final class Injector {
         if (oldSnapshot != null) {
             oldSnapshot.close();
         }
-        if (plan.faults().contains(Fault.DEADLOCK)) {
-            count(Fault.DEADLOCK, deadlocks() - deadlocksBefore);
-        }
+    }
+
+    /** Whether none of the turn's faults is still to come for the first time. */
+    boolean hasInjectedAll() {
+        return plan.faults().stream().allMatch(fault -> injected.getOrDefault(fault, 0) > 0);
     }
 
     Map<Fault, Integer> injected() {

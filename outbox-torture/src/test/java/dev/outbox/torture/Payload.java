@@ -12,6 +12,9 @@ enum Payload {
     /** Ends the JVM. */
     KILLS;
 
+    /** The exit code of a JVM that died of a message. */
+    static final int EXIT_CODE = 98;
+
     /** The attempts at which a message fails that fails at first. */
     static final int FIRST_ATTEMPTS = 2;
 
@@ -22,7 +25,7 @@ enum Payload {
             return dice < 0.0003 ? KILLS : dice < 0.01 ? POISON : FINE;
         }
         if (hot && settings.has(Fault.HOT_KEY)) {
-            return dice < 0.003 ? POISON : dice < 0.02 ? FAILS_AT_FIRST : FINE;
+            return dice < 0.01 ? POISON : dice < 0.03 ? FAILS_AT_FIRST : FINE;
         }
         return dice < 0.002 ? FAILS_AT_FIRST : FINE;
     }

@@ -31,6 +31,7 @@ final class ProducerMain {
     private final Outbox outbox;
     private final History history;
     private final CountDownLatch stop;
+    private volatile boolean room = true;
 
     private ProducerMain(
             ChildSettings settings, HikariDataSource pool, Outbox outbox, History history, CountDownLatch stop) {
@@ -55,8 +56,8 @@ final class ProducerMain {
                 .table(settings.tables().outbox())
                 .ordering(variant.ordering())
                 .build());
-        ProducerMain producer = new ProducerMain(
-                settings, pool, variant.outbox(outbox, pool), new History(settings.history()), stop);
+        ProducerMain producer =
+                new ProducerMain(settings, pool, variant.outbox(outbox, pool), new History(settings.history()), stop);
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
             int number = i;
@@ -64,6 +65,7 @@ final class ProducerMain {
             thread.start();
             threads.add(thread);
         }
+        producer.watchBacklog();
         for (Thread thread : threads) {
             thread.join();
         }
@@ -74,8 +76,8 @@ final class ProducerMain {
         Random random = new Random(settings.seed() * 31 + number);
         try {
             for (int count = 0; stop.getCount() > 0; count++) {
-                if (count % 4 == 0) {
-                    awaitRoom();
+                while (!room && !stop.await(10, TimeUnit.MILLISECONDS)) {
+                    continue;
                 }
                 String tx = settings.name() + "-" + number + "-" + count;
                 List<Message> messages = messages(tx, random);
@@ -92,8 +94,8 @@ final class ProducerMain {
         }
     }
 
-    /** The backlog stays such that it is worked off soon after the turn. */
-    private void awaitRoom() throws InterruptedException {
+    /** Lets nobody produce while the backlog is too long to be worked off soon after the turn. */
+    private void watchBacklog() throws InterruptedException {
         do {
             try (Connection connection = pool.getConnection();
                     PreparedStatement count = connection.prepareStatement("SELECT (SELECT count(*) FROM "
@@ -101,13 +103,11 @@ final class ProducerMain {
                             + settings.tables().inbox() + " WHERE status < 2)");
                     ResultSet row = count.executeQuery()) {
                 row.next();
-                if (row.getLong(1) < MOST_WAITING) {
-                    return;
-                }
+                room = row.getLong(1) < MOST_WAITING;
             } catch (SQLException e) {
-                // a fault: look again
+                room = true; // nobody can produce anyway
             }
-        } while (!stop.await(20, TimeUnit.MILLISECONDS));
+        } while (!stop.await(150, TimeUnit.MILLISECONDS));
     }
 
     private List<Message> messages(String tx, Random random) {
@@ -118,11 +118,14 @@ final class ProducerMain {
             int key = hot ? 0 : 1 + random.nextInt(KEYS);
             boolean keyed = hot || random.nextInt(10) < 6;
             // all messages of a key take the same way, or their effects could not be compared
-            boolean queued = keyed ? key % 5 == 1 : random.nextInt(10) == 0;
+            boolean queued = keyed ? key % 20 == 1 : random.nextInt(20) == 0;
             messages.add(Message.to(queued ? Consumer.QUEUE : Consumer.EDGE)
                     .id(tx + "-" + i)
                     .key(keyed ? "key-" + key : null)
                     .payload(Payload.random(random, settings, hot).name()));
+        }
+        if (settings.has(Fault.POISON) && tx.endsWith("-0-0")) {
+            messages.set(0, messages.get(0).key(null).payload(Payload.KILLS.name())); // one at least
         }
         return messages;
     }
@@ -167,7 +170,10 @@ final class ProducerMain {
             if (committing) {
                 history.write("unknown", tx);
             }
-            history.write("failed", e.getClass().getSimpleName(), String.valueOf(e.getMessage()).replace('\n', ' '));
+            history.write(
+                    "failed",
+                    e.getClass().getSimpleName(),
+                    String.valueOf(e.getMessage()).replace('\n', ' '));
             return false;
         }
     }

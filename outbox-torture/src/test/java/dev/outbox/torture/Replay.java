@@ -143,13 +143,11 @@ final class Replay {
     }
 
     private void fenced(Change change, String what, Object... parameters) {
-        verdict.add(
-                Violation.FENCED, change.queue() + " " + change.sequence() + " " + what.formatted(parameters));
+        verdict.add(Violation.FENCED, change.queue() + " " + change.sequence() + " " + what.formatted(parameters));
     }
 
     private void inverted(Change change, String what, Object... parameters) {
-        verdict.add(
-                Violation.INVERTED, change.queue() + " " + change.sequence() + " " + what.formatted(parameters));
+        verdict.add(Violation.INVERTED, change.queue() + " " + change.sequence() + " " + what.formatted(parameters));
     }
 
     private static String name(int status) {

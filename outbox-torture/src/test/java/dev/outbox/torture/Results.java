@@ -79,7 +79,8 @@ final class Results {
 
     void write(Path csv) {
         try {
-            Files.write(csv, lines().stream().map(cells -> String.join(",", cells)).toList());
+            Files.write(
+                    csv, lines().stream().map(cells -> String.join(",", cells)).toList());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

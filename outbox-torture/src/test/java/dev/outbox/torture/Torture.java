@@ -15,7 +15,7 @@ import java.util.Set;
 final class Torture {
     private static final Duration LONGEST_LOAD = Duration.ofSeconds(20);
     private static final Duration SHORTEST_LOAD = Duration.ofSeconds(4);
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private Torture() {}
 
@@ -25,9 +25,7 @@ final class Torture {
         String mutants = given("torture.mutants", "");
         boolean good;
         try (Server server = Server.start(directory)) {
-            good = mutants.isEmpty()
-                    ? run(server, directory, seed)
-                    : MutantRun.run(server, directory, seed, mutants);
+            good = mutants.isEmpty() ? run(server, directory, seed) : MutantRun.run(server, directory, seed, mutants);
         }
         System.exit(good ? 0 : 1);
     }

@@ -23,6 +23,8 @@ import java.util.stream.Stream;
  */
 final class Turn {
     private static final Duration TICK = Duration.ofMillis(20);
+    private static final Duration START = Duration.ofMinutes(3);
+    private static final int FIRST_MESSAGES = 50;
 
     private final Plan plan;
     private final Server server;
@@ -36,7 +38,7 @@ final class Turn {
      * @param faults injected all in the same turn
      * @param backgroundKills whether children are killed now and then, whatever else happens
      * @param load how long messages are produced
-     * @param patience how long everything may take to be worked off, in peace
+     * @param patience after how long without any progress, in peace, what is unfinished counts as stuck
      * @param variant the class of what the children make of the library
      * @param directory where the histories are kept; emptied if the verdict is clean
      */
@@ -55,12 +57,7 @@ final class Turn {
      * @param recovery from the end of the faults until everything was worked off
      */
     record Result(
-            Map<Fault, Integer> injected,
-            int kills,
-            long delivered,
-            long fenced,
-            Duration recovery,
-            Verdict verdict) {}
+            Map<Fault, Integer> injected, int kills, long delivered, long fenced, Duration recovery, Verdict verdict) {}
 
     static Result run(Plan plan, Server server) {
         try {
@@ -84,19 +81,41 @@ final class Turn {
                         : null) {
             String url = Server.jdbcUrl(bounced ? bouncer.port() : proxied ? proxy.port() : server.port());
             try (Crew crew = new Crew(plan, url, random)) {
+                awaitTraffic(crew);
                 Injector injector = new Injector(plan, server, proxy, crew, random);
-                tickUntil(injector, System.nanoTime() + plan.load().toNanos());
+                torment(injector);
                 injector.heal();
                 crew.stopProducing();
                 long healed = System.nanoTime();
-                while (unfinished() && System.nanoTime() - healed < plan.patience().toNanos()) {
-                    tickUntil(injector, System.nanoTime() + TICK.toNanos());
-                }
+                workOff(injector);
                 Duration recovery = Duration.ofNanos(System.nanoTime() - healed);
-                crew.close();
+                crew.killAll();
                 return judge(crew, injector, recovery);
             }
         }
+    }
+
+    /** Faults are for those who are at work. */
+    private void awaitTraffic(Crew crew) throws SQLException, InterruptedException {
+        CountDownLatch never = new CountDownLatch(1);
+        long start = System.nanoTime();
+        while (count("SELECT count(*) FROM " + plan.tables().outbox() + " WHERE status >= 2") < FIRST_MESSAGES) {
+            crew.supervise();
+            never.await(TICK.toMillis(), TimeUnit.MILLISECONDS);
+            if (System.nanoTime() - start > START.toNanos()) {
+                throw new IllegalStateException(
+                        "nothing is delivered " + START + " after the start; see the logs in " + plan.directory());
+            }
+        }
+    }
+
+    /** As long as planned, and longer if a fault has not been injected yet. */
+    private void torment(Injector injector) throws InterruptedException {
+        long start = System.nanoTime();
+        do {
+            tickUntil(injector, System.nanoTime() + 5 * TICK.toNanos());
+        } while (System.nanoTime() - start < plan.load().toNanos()
+                || !injector.hasInjectedAll() && System.nanoTime() - start < START.toNanos());
     }
 
     private static void tickUntil(Injector injector, long end) throws InterruptedException {
@@ -107,14 +126,34 @@ final class Turn {
         } while (System.nanoTime() - end < 0);
     }
 
-    private boolean unfinished() throws SQLException {
+    /** Until nothing is unfinished, or what is has nothing to wait for and yet is not finished. */
+    private void workOff(Injector injector) throws SQLException, InterruptedException {
+        long before = Long.MAX_VALUE;
+        long progress = System.nanoTime();
+        while (System.nanoTime() - progress < plan.patience().toNanos()) {
+            long unfinished = unfinished("");
+            if (unfinished == 0) {
+                return;
+            }
+            if (unfinished != before || unfinished(" AND (due_on > now() OR locked_until > now())") > 0) {
+                before = unfinished;
+                progress = System.nanoTime();
+            }
+            tickUntil(injector, System.nanoTime() + 5 * TICK.toNanos());
+        }
+    }
+
+    private long unfinished(String which) throws SQLException {
+        return count("SELECT (SELECT count(*) FROM " + plan.tables().outbox() + " WHERE status < 2" + which
+                + ") + (SELECT count(*) FROM " + plan.tables().inbox() + " WHERE status < 2" + which + ")");
+    }
+
+    private long count(String sql) throws SQLException {
         try (Connection connection = server.connect();
                 Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT EXISTS (SELECT 1 FROM "
-                        + plan.tables().outbox() + " WHERE status < 2) OR EXISTS (SELECT 1 FROM "
-                        + plan.tables().inbox() + " WHERE status < 2)")) {
+                ResultSet row = statement.executeQuery(sql)) {
             row.next();
-            return row.getBoolean(1);
+            return row.getLong(1);
         }
     }
 
@@ -129,8 +168,7 @@ final class Turn {
             keep(verdict);
         }
         plan.tables().drop(server.dataSource());
-        return new Result(
-                injector.injected(), crew.deaths(), seen.delivered(), seen.fenced(), recovery, verdict);
+        return new Result(injector.injected(), crew.deaths(), seen.delivered(), seen.fenced(), recovery, verdict);
     }
 
     private void clean() throws IOException {
@@ -146,7 +184,10 @@ final class Turn {
         Files.write(plan.directory().resolve("verdict.txt"), verdict.details());
         Files.writeString(plan.directory().resolve("plan.txt"), plan.toString());
         for (String table : new String[] {
-            plan.tables().outbox(), plan.tables().inbox(), plan.tables().effects(), plan.tables().audit()
+            plan.tables().outbox(),
+            plan.tables().inbox(),
+            plan.tables().effects(),
+            plan.tables().audit()
         }) {
             try (Connection connection = server.connect();
                     Statement statement = connection.createStatement();

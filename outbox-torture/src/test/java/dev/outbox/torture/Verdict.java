@@ -21,15 +21,15 @@ final class Verdict {
         FENCED
     }
 
-    private static final int DETAILS = 20;
+    /** So many of each kind are described. */
+    private static final int DETAILS = 10;
 
     private final Map<Violation, Integer> counts = new EnumMap<>(Violation.class);
     private final List<String> details = new ArrayList<>();
     private long messages;
 
     void add(Violation violation, String detail, Object... parameters) {
-        counts.merge(violation, 1, Integer::sum);
-        if (details.size() < DETAILS) {
+        if (counts.merge(violation, 1, Integer::sum) <= DETAILS) {
             details.add(violation + ": " + detail.formatted(parameters));
         }
     }
@@ -53,6 +53,14 @@ final class Verdict {
     /** The first few. */
     List<String> details() {
         return List.copyOf(details);
+    }
+
+    /** The first one of this kind; empty if there is none. */
+    String example(Violation violation) {
+        return details.stream()
+                .filter(detail -> detail.startsWith(violation.name()))
+                .findFirst()
+                .orElse("");
     }
 
     @Override
