@@ -8,10 +8,19 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /** A JVM that was started to be tormented. */
 final class Child implements AutoCloseable {
+    /** A paused child would not notice that the harness is gone. */
+    private static final Set<Process> ALL = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> ALL.forEach(Process::destroyForcibly)));
+    }
+
     private final ChildSettings settings;
     private final Process process;
     private final Writer in;
@@ -21,6 +30,8 @@ final class Child implements AutoCloseable {
         this.settings = settings;
         this.process = process;
         this.in = process.outputWriter(StandardCharsets.UTF_8);
+        ALL.add(process);
+        process.onExit().thenAccept(ALL::remove);
     }
 
     static Child start(Class<?> main, ChildSettings settings, List<String> jvmOptions) {

@@ -8,6 +8,7 @@ import java.util.Set;
 /**
  * What a child JVM is told at its start, as system properties.
  *
+ * @param backlog so many messages may wait; with more, the producers pause
  * @param crashAt the step at which a worker dies, or null
  * @param crashPass at the so-manieth time
  */
@@ -19,6 +20,7 @@ record ChildSettings(
         long seed,
         Path history,
         String variant,
+        int backlog,
         Step crashAt,
         int crashPass) {
     /** Short, so that what a dead worker held comes back soon; long against a busy machine. */
@@ -33,6 +35,7 @@ record ChildSettings(
                 "-Dchild.seed=" + seed,
                 "-Dchild.history=" + history,
                 "-Dchild.variant=" + variant,
+                "-Dchild.backlog=" + backlog,
                 "-Dchild.crashAt=" + (crashAt == null ? "" : crashAt.name()),
                 "-Dchild.crashPass=" + crashPass);
     }
@@ -47,6 +50,7 @@ record ChildSettings(
                 Long.parseLong(property("seed")),
                 Path.of(property("history")),
                 property("variant"),
+                Integer.parseInt(property("backlog")),
                 crashAt.isEmpty() ? null : Step.valueOf(crashAt),
                 Integer.parseInt(property("crashPass")));
     }

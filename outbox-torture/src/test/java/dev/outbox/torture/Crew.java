@@ -56,6 +56,7 @@ final class Crew implements AutoCloseable {
                         random.nextLong(),
                         plan.directory().resolve(name + ".history"),
                         plan.variant(),
+                        plan.backlog(),
                         crashAt,
                         1 + random.nextInt(20)),
                 worker ? jvmOptions : List.of());

@@ -17,6 +17,8 @@ final class MutantRun {
     private static final Duration LOAD = Duration.ofSeconds(8);
     private static final Duration PATIENCE = Duration.ofSeconds(8);
 
+    private static final int BACKLOG = 1_000;
+
     /** Chance decides when a fault meets a mistake; so a mutant may need more than one turn. */
     private static final int MOST_TURNS = 4;
 
@@ -88,6 +90,7 @@ final class MutantRun {
                                         PATIENCE,
                                         seed + turn,
                                         mutant.variant().getName(),
+                                        BACKLOG,
                                         directory.resolve("mutant-history").resolve(mutant + "-" + i)),
                                 server)
                         .verdict();

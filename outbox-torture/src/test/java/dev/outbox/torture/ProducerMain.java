@@ -23,7 +23,6 @@ import java.util.concurrent.TimeUnit;
  */
 final class ProducerMain {
     private static final int THREADS = 3;
-    private static final int MOST_WAITING = 4_000;
     private static final int KEYS = 150;
 
     private final ChildSettings settings;
@@ -103,7 +102,7 @@ final class ProducerMain {
                             + settings.tables().inbox() + " WHERE status < 2)");
                     ResultSet row = count.executeQuery()) {
                 row.next();
-                room = row.getLong(1) < MOST_WAITING;
+                room = row.getLong(1) < settings.backlog();
             } catch (SQLException e) {
                 room = true; // nobody can produce anyway
             }

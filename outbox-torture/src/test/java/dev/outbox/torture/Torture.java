@@ -17,6 +17,8 @@ final class Torture {
     private static final Duration SHORTEST_LOAD = Duration.ofSeconds(4);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+    private static final int BACKLOG = 4_000;
+
     private Torture() {}
 
     public static void main(String[] arguments) throws Exception {
@@ -61,6 +63,7 @@ final class Torture {
                             PATIENCE,
                             random.nextLong(),
                             Variant.Honest.class.getName(),
+                            BACKLOG,
                             directory.resolve("torture-history").resolve("turn-" + turn)),
                     server);
             results.add(fault, result);

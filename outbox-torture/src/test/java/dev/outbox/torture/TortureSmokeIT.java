@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every fault at least once, several in one turn. The long run is in profile torture. */
 class TortureSmokeIT {
+    private static final int BACKLOG = 150;
     private static final AtomicInteger TURNS = new AtomicInteger();
 
     @TempDir
@@ -77,6 +78,7 @@ class TortureSmokeIT {
                         Duration.ofSeconds(60),
                         turn,
                         Variant.Honest.class.getName(),
+                        BACKLOG,
                         directory.resolve("turn-" + turn)),
                 server);
 

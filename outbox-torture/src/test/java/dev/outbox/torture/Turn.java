@@ -40,6 +40,7 @@ final class Turn {
      * @param load how long messages are produced
      * @param patience after how long without any progress, in peace, what is unfinished counts as stuck
      * @param variant the class of what the children make of the library
+     * @param backlog so many messages may wait at a time
      * @param directory where the histories are kept; emptied if the verdict is clean
      */
     record Plan(
@@ -50,6 +51,7 @@ final class Turn {
             Duration patience,
             long seed,
             String variant,
+            int backlog,
             Path directory) {}
 
     /**
