@@ -23,7 +23,7 @@ final class Injector {
     /** As an operator does it, once what was wrong is mended. */
     private static final String REQUEUE = """
             WITH dead AS (
-                SELECT work_item_id, message_id FROM %1$s WHERE status = 3 ORDER BY sequence LIMIT 5 FOR UPDATE SKIP LOCKED
+                SELECT work_item_id, message_id FROM %1$s WHERE status = 3 AND payload = 'POISON' ORDER BY sequence LIMIT 5 FOR UPDATE SKIP LOCKED
             ),
             mended AS (
                 INSERT INTO %2$s SELECT message_id FROM dead ON CONFLICT DO NOTHING RETURNING 1
