@@ -38,8 +38,9 @@ class TestingIT {
         new PlainJdbcOrders(dataSource, outbox).placeWithHelper("book");
         outbox.poller().to(broker).build().pollOnce();
 
-        assertThat(broker.deliveries()).singleElement().satisfies(item -> assertThat(item.payload())
-                .isEqualTo("book"));
+        assertThat(broker.deliveries())
+                .singleElement()
+                .satisfies(item -> assertThat(item.payload()).isEqualTo("book"));
         assertThat(OutboxTable.in(dataSource)).hasDelivered("orders.placed").times(1);
         assertThat(OutboxTable.in(dataSource)).hasNoStuckItems().hasNoDeadItems();
     }

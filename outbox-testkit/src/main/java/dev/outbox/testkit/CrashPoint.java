@@ -70,9 +70,10 @@ public enum CrashPoint {
                     source.settle(settlements);
                     throw new IllegalStateException("the answer to the settle is lost");
                 }
-                case LEASE_LOST -> source.settle(settlements.stream()
-                        .map(settlement -> Settlement.release(settlement.lease(), true))
-                        .toList());
+                case LEASE_LOST ->
+                    source.settle(settlements.stream()
+                            .map(settlement -> Settlement.release(settlement.lease(), true))
+                            .toList());
             }
             return source.settle(settlements);
         }

@@ -99,7 +99,7 @@ public final class InMemoryStore {
 
     /** Removes Done items that were finished longer ago than this. */
     synchronized long purge(Duration olderThan) {
-        int before = rows.size();
+        long before = rows.size();
         Instant end = clock.instant().minus(olderThan);
         rows.values().removeIf(row -> row.status == Status.DONE && row.finishedOn.isBefore(end));
         return before - rows.size();
@@ -233,7 +233,7 @@ public final class InMemoryStore {
 
         ItemRow seenAt(Instant now) {
             WorkItem item = item();
-            boolean waits = status == Status.READY && due.isAfter(now) || isLeased(now);
+            boolean waits = (status == Status.READY && due.isAfter(now)) || isLeased(now);
             return new ItemRow(
                     sequence, item.messageId(), item.topic(), key(), status, attempts, finished, waits, lastError);
         }

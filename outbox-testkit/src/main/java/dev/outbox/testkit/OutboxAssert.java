@@ -16,8 +16,8 @@ public final class OutboxAssert extends AbstractAssert<OutboxAssert, Object> {
 
     /** Messages to this topic were delivered, one at least; goes on with these. */
     public DeliveredAssert hasDelivered(String topic) {
-        return new DeliveredAssert(actual, rows, "messages to " + topic, row -> row.topic()
-                .equals(topic));
+        return new DeliveredAssert(
+                actual, rows, "messages to " + topic, row -> row.topic().equals(topic));
     }
 
     /** No message to this topic was delivered. */

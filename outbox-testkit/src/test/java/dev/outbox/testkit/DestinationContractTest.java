@@ -45,7 +45,11 @@ class DestinationContractTest extends DestinationContract {
                         () -> new MemoryBroker() {
                             @Override
                             public List<Outcome> deliver(List<WorkItem> items) throws Exception {
-                                return down ? items.stream().map(item -> Outcome.done()).toList() : super.deliver(items);
+                                return down
+                                        ? items.stream()
+                                                .map(item -> Outcome.done())
+                                                .toList()
+                                        : super.deliver(items);
                             }
                         },
                         List.of("nothingIsAnsweredDoneWhileTheBrokerIsDown", "everythingArrivesAfterAnOutage")),
@@ -78,7 +82,9 @@ class DestinationContractTest extends DestinationContract {
                             @Override
                             public List<Outcome> deliver(List<WorkItem> items) throws Exception {
                                 super.deliver(items.subList(0, items.size() - 1));
-                                return items.stream().map(item -> Outcome.done()).toList();
+                                return items.stream()
+                                        .map(item -> Outcome.done())
+                                        .toList();
                             }
                         },
                         List.of(
@@ -102,7 +108,9 @@ class DestinationContractTest extends DestinationContract {
                                     }
                                 }
                                 super.deliver(sent);
-                                return items.stream().map(item -> Outcome.done()).toList();
+                                return items.stream()
+                                        .map(item -> Outcome.done())
+                                        .toList();
                             }
                         },
                         List.of("itemsOfAKeyArriveInTheirOrder", "whatIsAnsweredDoneHasArrived")),
@@ -118,7 +126,9 @@ class DestinationContractTest extends DestinationContract {
                                         .toList();
                                 fresh.forEach(item -> begun.add(item.messageId()));
                                 super.deliver(fresh);
-                                return items.stream().map(item -> Outcome.done()).toList();
+                                return items.stream()
+                                        .map(item -> Outcome.done())
+                                        .toList();
                             }
                         },
                         List.of("everythingArrivesAfterAnOutage")),

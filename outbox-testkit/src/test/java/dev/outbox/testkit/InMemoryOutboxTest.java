@@ -60,7 +60,8 @@ class InMemoryOutboxTest {
         commit(message("m-1"));
         try (Connection tx = outbox.dataSource().getConnection()) {
             tx.setAutoCommit(false);
-            Enqueued enqueued = outbox.enqueueAll(tx, java.util.List.of(message("m-1"), message("m-2"), message("m-2")));
+            Enqueued enqueued =
+                    outbox.enqueueAll(tx, java.util.List.of(message("m-1"), message("m-2"), message("m-2")));
             tx.commit();
 
             assertThat(enqueued.stored()).containsExactly("m-2");
@@ -116,9 +117,11 @@ class InMemoryOutboxTest {
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("m-1");
         poll(RecordingDestination.create());
-        assertThatThrownBy(() -> assertThat(outbox).hasDelivered("orders.placed").withKey("other"))
+        assertThatThrownBy(
+                        () -> assertThat(outbox).hasDelivered("orders.placed").withKey("other"))
                 .hasMessageContaining("with key other");
-        assertThatThrownBy(() -> assertThat(outbox).hasDelivered("orders.placed").times(2))
+        assertThatThrownBy(
+                        () -> assertThat(outbox).hasDelivered("orders.placed").times(2))
                 .hasMessageContaining("2 times, but they were 1 times");
         assertThatThrownBy(() -> assertThat(outbox).hasNotDelivered("orders.placed"))
                 .hasMessageContaining("no message to orders.placed to be delivered");
@@ -187,7 +190,8 @@ class InMemoryOutboxTest {
         // somebody settles the second one first
         outbox.store().row(outbox.store().items().get(1).id()).endLease(dev.outbox.Status.DONE);
 
-        assertThatThrownBy(() -> assertThat(outbox).hasDelivered("orders.placed").inOrder())
+        assertThatThrownBy(
+                        () -> assertThat(outbox).hasDelivered("orders.placed").inOrder())
                 .hasMessageContaining("of key k m-2 was delivered and the earlier m-1 was not");
     }
 }

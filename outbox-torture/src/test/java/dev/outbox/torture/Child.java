@@ -67,6 +67,11 @@ final class Child implements AutoCloseable {
         return process.isAlive();
     }
 
+    /** Whether it has written something down: before that it is still starting, and no fault would hit anything. */
+    boolean isAtWork() {
+        return isAlive() && !paused && settings.history().toFile().length() > 0;
+    }
+
     boolean isPaused() {
         return paused;
     }
@@ -115,6 +120,9 @@ final class Child implements AutoCloseable {
     }
 
     private void signal(String name) {
+        if (!isAlive()) {
+            return;
+        }
         try {
             new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
                     .redirectError(ProcessBuilder.Redirect.DISCARD)

@@ -53,6 +53,7 @@ final class ChildProcess {
     }
 
     /** Takes every connection of the pool and keeps it for a while. */
+    @SuppressWarnings("try") // to have it is all
     static void exhaust(HikariDataSource pool, long millis) {
         CountDownLatch end = new CountDownLatch(1);
         for (int i = 0; i < POOL_SIZE; i++) {

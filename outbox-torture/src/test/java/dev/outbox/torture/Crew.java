@@ -58,7 +58,7 @@ final class Crew implements AutoCloseable {
                         plan.variant(),
                         plan.backlog(),
                         crashAt,
-                        1 + random.nextInt(20)),
+                        1 + random.nextInt(10)),
                 worker ? jvmOptions : List.of());
     }
 
@@ -87,21 +87,25 @@ final class Crew implements AutoCloseable {
         return causes;
     }
 
-    /** Somebody is killed, one in eight times the producer. */
-    void killOne() {
-        if (producing && random.nextInt(8) == 0) {
-            producer.kill();
-        } else {
-            worker().kill();
+    /**
+     * Somebody who is at work is killed, one in eight times the producer.
+     *
+     * @return whether there was somebody
+     */
+    boolean killOne() {
+        Child victim = producing && random.nextInt(8) == 0 && producer.isAtWork() ? producer : worker();
+        if (victim == null) {
+            return false;
         }
+        victim.kill();
         deaths++;
+        return true;
     }
 
-    /** Any worker that is not paused; the first one if all are. */
+    /** Any worker who is at work; null if there is none. */
     Child worker() {
-        List<Child> awake =
-                workers.stream().filter(worker -> !worker.isPaused()).toList();
-        return awake.isEmpty() ? workers.get(0) : awake.get(random.nextInt(awake.size()));
+        List<Child> atWork = workers.stream().filter(Child::isAtWork).toList();
+        return atWork.isEmpty() ? null : atWork.get(random.nextInt(atWork.size()));
     }
 
     List<Child> workers() {

@@ -10,6 +10,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.Consumer;
 
 /** Injects the faults of one turn, each at its own pace, and takes them back at the end. Not thread-safe. */
 final class Injector {
@@ -103,7 +104,10 @@ final class Injector {
         crew.supervise().forEach(fault -> count(fault, 1));
         for (Map.Entry<Fault, Long> due : List.copyOf(next.entrySet())) {
             if (now - due.getValue() >= 0) {
-                count(due.getKey(), inject(due.getKey()));
+                int times = inject(due.getKey());
+                if (times > 0) {
+                    count(due.getKey(), times);
+                }
                 schedule(due.getKey(), due.getKey().every().toNanos() / 2);
             }
         }
@@ -112,14 +116,17 @@ final class Injector {
     /** How many times it was injected just now. */
     private int inject(Fault fault) {
         switch (fault) {
-            case KILL -> crew.killOne();
+            case KILL -> {
+                return crew.killOne() ? 1 : 0;
+            }
             case PAUSE -> {
                 if (crew.workers().stream().anyMatch(Child::isPaused)) {
                     return 0; // somebody must be there to take over
                 }
-                Child worker = crew.worker();
-                worker.pause();
-                after(PAUSE, worker::resume);
+                return toWorker(worker -> {
+                    worker.pause();
+                    after(PAUSE, worker::resume);
+                });
             }
             case RESET -> {
                 return proxy.reset() > 0 ? 1 : 0;
@@ -147,12 +154,18 @@ final class Injector {
             case BACKEND_TERMINATION -> {
                 return query(TERMINATE_SOME) > 0 ? 1 : 0;
             }
-            case POOL_EXHAUSTION -> crew.worker().tell("exhaust " + (500 + random.nextInt(1_500)));
-            case CLOCK_JUMP -> crew.worker().tell("clock " + (random.nextInt(7_200_000) - 3_600_000));
+            case POOL_EXHAUSTION -> {
+                return toWorker(worker -> worker.tell("exhaust " + (500 + random.nextInt(1_500))));
+            }
+            case CLOCK_JUMP -> {
+                return toWorker(worker -> worker.tell("clock " + (random.nextInt(7_200_000) - 3_600_000)));
+            }
             case DEADLOCK -> {
                 return deadlocks() - deadlocksBefore - injected.getOrDefault(Fault.DEADLOCK, 0);
             }
-            case SIGTERM -> crew.worker().terminate();
+            case SIGTERM -> {
+                return toWorker(Child::terminate);
+            }
             case HOT_KEY -> {
                 return update(REQUEUE.formatted(
                                 plan.tables().outbox(), plan.tables().mended()))
@@ -161,6 +174,16 @@ final class Injector {
             }
             default -> throw new IllegalStateException(fault + " is not injected at a moment");
         }
+        return 1;
+    }
+
+    /** Does it to a worker who is at work, if there is one. */
+    private int toWorker(Consumer<Child> what) {
+        Child worker = crew.worker();
+        if (worker == null) {
+            return 0;
+        }
+        what.accept(worker);
         return 1;
     }
 

@@ -46,11 +46,11 @@ class TortureSmokeIT {
                 Fault.DEADLOCK,
                 Fault.POOL_EXHAUSTION,
                 Fault.OLD_SNAPSHOT);
+        Set<Fault> messages = EnumSet.of(Fault.POISON, Fault.DUPLICATE_STORM);
         Set<Fault> others = EnumSet.complementOf(EnumSet.of(Fault.PGBOUNCER));
-        others.removeAll(kills);
-        others.removeAll(network);
-        others.removeAll(database);
-        return List.of(kills, network, database, others);
+        List<Set<Fault>> turns = List.of(kills, network, database, messages, others);
+        turns.subList(0, 4).forEach(others::removeAll);
+        return turns;
     }
 
     @ParameterizedTest
