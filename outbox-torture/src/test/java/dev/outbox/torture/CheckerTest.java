@@ -173,14 +173,14 @@ class CheckerTest {
 
     @Test
     void aLeasedItemThatIsLeasedAgainIsSeen() {
-        changes.add(3, new Change("9", "outbox", "a", 1, null, 1, 1, "t1", "t9", 1, 2, false));
+        changes.add(3, new Change("9", "outbox", "a", 1, null, 1, 1, "t1", "t9", 1, 2, false, 0, 0));
 
         assertOnly(Violation.FENCED, 1);
     }
 
     @Test
     void aDoneItemThatComesBackIsSeen() {
-        changes.add(new Change("9", "outbox", "a", 1, "k", 2, 0, null, null, 1, 1, false));
+        changes.add(new Change("9", "outbox", "a", 1, "k", 2, 0, null, null, 1, 1, false, 0, 0));
 
         assertOnly(Violation.FENCED, 1);
     }
@@ -196,14 +196,14 @@ class CheckerTest {
 
     @Test
     void aLeaseThatIsEndedEarlyIsSeen() {
-        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 2, "t1", null, 1, 1, true));
+        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 2, "t1", null, 1, 1, true, 0, 0));
 
         assertOnly(Violation.FENCED, 1);
     }
 
     @Test
     void anAttemptThatIsNotCountedIsSeen() {
-        changes.set(2, new Change("2", "outbox", "a", 1, "k", 0, 1, null, "t1", 0, 0, false));
+        changes.set(2, new Change("2", "outbox", "a", 1, "k", 0, 1, null, "t1", 0, 0, false, 0, 0));
 
         assertOnly(Violation.STUCK, 1);
     }
@@ -238,8 +238,8 @@ class CheckerTest {
 
     @Test
     void whatIsRequeuedComesLate() {
-        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 3, "t1", null, 1, 1, false));
-        changes.add(5, new Change("4a", "outbox", "a", 1, "k", 3, 0, null, null, 1, 0, false));
+        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 3, "t1", null, 1, 1, false, 0, 0));
+        changes.add(5, new Change("4a", "outbox", "a", 1, "k", 3, 0, null, null, 1, 0, false, 0, 0));
         changes.add(claimed("6", "a", 1, "t3"));
         changes.add(done("7", "a", 1, "t3"));
         effects.add(effects.remove(0));
@@ -247,19 +247,33 @@ class CheckerTest {
         assertThat(judge().isClean()).isTrue();
     }
 
+    @Test
+    void whatIsRequeuedDoesNotGetAKeyASecondOwner() {
+        changes.subList(2, 6).clear();
+        changes.addAll(List.of(
+                new Change("2", "outbox", "a", 1, "k", 0, 3, null, null, 0, 1, false, 0, 0),
+                claimed("3", "b", 2, "t2"),
+                new Change("4", "outbox", "a", 1, "k", 3, 0, null, null, 1, 0, false, 0, 0),
+                new Change("5", "outbox", "a", 1, "k", 0, 1, null, "t1", 0, 1, false, 1_000, 1_000),
+                done("6", "b", 2, "t2"),
+                done("7", "a", 1, "t1")));
+
+        assertThat(judge().count(Violation.INVERTED)).isOne();
+    }
+
     private static Row row(String item, long sequence, int status, Payload payload) {
         return new Row(item, Consumer.EDGE, "k", sequence, status, payload);
     }
 
     private static Change inserted(String xact, String item, long sequence) {
-        return new Change(xact, "outbox", item, sequence, "k", -1, 0, null, null, 0, 0, false);
+        return new Change(xact, "outbox", item, sequence, "k", -1, 0, null, null, 0, 0, false, 0, 0);
     }
 
     private static Change claimed(String xact, String item, long sequence, String token) {
-        return new Change(xact, "outbox", item, sequence, "k", 0, 1, null, token, 0, 1, false);
+        return new Change(xact, "outbox", item, sequence, "k", 0, 1, null, token, 0, 1, false, 0, 0);
     }
 
     private static Change done(String xact, String item, long sequence, String token) {
-        return new Change(xact, "outbox", item, sequence, "k", 1, 2, token, null, 1, 1, false);
+        return new Change(xact, "outbox", item, sequence, "k", 1, 2, token, null, 1, 1, false, 0, 0);
     }
 }

@@ -175,7 +175,7 @@ final class Consumer implements BatchDestination, TransactionalDestination {
                 if (!queued.isEmpty()) {
                     inbox.enqueueAll(tx, queued);
                 }
-                if (settings.has(Fault.PAUSE)) {
+                if (settings.has(Fault.PAUSE) || settings.has(Fault.HOT_KEY)) {
                     takeTime(tx);
                 }
                 plan.at(Step.AFTER_EFFECT);
@@ -202,7 +202,7 @@ final class Consumer implements BatchDestination, TransactionalDestination {
         }
     }
 
-    /** A pause shall find workers in the middle of a delivery, and others with what was taken from them. */
+    /** So that a pause, or an operator, finds workers in the middle of a delivery. */
     private static void takeTime(Connection tx) throws SQLException {
         try (PreparedStatement sleep = tx.prepareStatement("SELECT pg_sleep(random() * 0.4)")) {
             sleep.execute();

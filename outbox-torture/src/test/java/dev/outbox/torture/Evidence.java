@@ -40,6 +40,8 @@ record Evidence(
      * @param xact the transaction that made it
      * @param oldStatus -1 if it was inserted
      * @param early whether a lease was ended as expired that had not run out
+     * @param began when its transaction did, in milliseconds
+     * @param made when it was made, before its commit, in milliseconds
      */
     record Change(
             String xact,
@@ -53,7 +55,9 @@ record Evidence(
             String newToken,
             int oldAttempts,
             int newAttempts,
-            boolean early) {
+            boolean early,
+            long began,
+            long made) {
         boolean isInsert() {
             return oldStatus == -1;
         }
@@ -117,7 +121,8 @@ record Evidence(
         List<Change> changes = new ArrayList<>();
         try (ResultSet row = statement.executeQuery(
                 "SELECT xact::text, queue, item, sequence, key, COALESCE(old_status, -1), new_status, old_token,"
-                        + " new_token, COALESCE(old_attempts, 0), new_attempts, early FROM " + tables.audit()
+                        + " new_token, COALESCE(old_attempts, 0), new_attempts, early, (extract(epoch FROM began) * 1000)::bigint,"
+                        + " (extract(epoch FROM made) * 1000)::bigint FROM " + tables.audit()
                         + " ORDER BY place")) {
             while (row.next()) {
                 changes.add(new Change(
@@ -132,7 +137,9 @@ record Evidence(
                         row.getString(9),
                         row.getInt(10),
                         row.getInt(11),
-                        row.getBoolean(12)));
+                        row.getBoolean(12),
+                        row.getLong(13),
+                        row.getLong(14)));
             }
         }
         return changes;

@@ -123,8 +123,13 @@ final class ProducerMain {
                     .key(keyed ? "key-" + key : null)
                     .payload(Payload.random(random, settings, hot).name()));
         }
-        if (settings.has(Fault.POISON) && tx.endsWith("-0-0")) {
-            messages.set(0, messages.get(0).key(null).payload(Payload.KILLS.name())); // one at least
+        if (tx.endsWith("-0-0")) { // one at least
+            if (settings.has(Fault.POISON)) {
+                messages.set(0, messages.get(0).key(null).payload(Payload.KILLS.name()));
+            } else if (settings.has(Fault.HOT_KEY)) {
+                messages.set(
+                        0, Message.to(Consumer.EDGE).id(tx + "-0").key("key-0").payload(Payload.POISON.name()));
+            }
         }
         return messages;
     }

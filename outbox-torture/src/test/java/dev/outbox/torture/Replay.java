@@ -15,8 +15,15 @@ import java.util.TreeMap;
  * Goes through the changes of work items again, in the order the database made them, and holds each against the rules
  * of leases and keys. The changes of one transaction are one step; steps go by their first change. Two steps that
  * touch the same key have been one after the other in the database too, so this order is theirs.
+ *
+ * <p>But for what an operator requeues: that happens without regard to who is about to claim. A claim that did not see
+ * it yet may go past it, and one that did may meet such a claim that it could not see. The promise is that what is
+ * requeued comes late; so these do not count, where both were at it at about the same time.
  */
 final class Replay {
+    /** A claim that began so long after another one was made has seen it. */
+    private static final long SEEN_MILLIS = 250;
+
     private final List<Change> changes;
     private final Verdict verdict;
     private final Map<String, Item> items = new HashMap<>();
@@ -34,6 +41,7 @@ final class Replay {
         private int status;
         private String token;
         private boolean requeued;
+        private long changed;
 
         Item(long sequence) {
             this.sequence = sequence;
@@ -75,6 +83,7 @@ final class Replay {
         checkItem(change, item);
         item.status = change.newStatus();
         item.token = change.newToken();
+        item.changed = change.made();
         if (change.oldStatus() == 3) {
             item.requeued = true;
             requeued.add(change.item());
@@ -120,12 +129,14 @@ final class Replay {
         Key key = keyOf(change);
         if (change.isClaim()) {
             for (Item other : key.leased.values()) {
-                if (!change.newToken().equals(other.token)) {
+                boolean unseen = change.began() - other.changed < SEEN_MILLIS;
+                boolean late = (other.requeued || items.get(change.item()).requeued) && unseen;
+                if (!change.newToken().equals(other.token) && !late) {
                     inverted(change, "was leased while %d of its key was another worker's", other.sequence);
                 }
             }
             for (Item earlier : key.unfinished.headMap(change.sequence()).values()) {
-                if (earlier.status == 0) {
+                if (earlier.status == 0 && !earlier.requeued) {
                     inverted(change, "was leased before %d of its key", earlier.sequence);
                 }
             }

@@ -26,6 +26,7 @@ record Tables(int turn) {
     private static final String AUDIT = """
             CREATE TABLE audit_%1$d (
                 place bigserial, xact xid8 NOT NULL DEFAULT pg_current_xact_id(), queue text NOT NULL,
+                began timestamptz NOT NULL DEFAULT now(), made timestamptz NOT NULL DEFAULT clock_timestamp(),
                 item uuid NOT NULL, sequence bigint NOT NULL, key text,
                 old_status smallint, new_status smallint NOT NULL,
                 old_token uuid, new_token uuid, old_attempts int, new_attempts int NOT NULL, early boolean NOT NULL);
