@@ -175,7 +175,8 @@ final class Consumer implements BatchDestination, TransactionalDestination {
                 if (!queued.isEmpty()) {
                     inbox.enqueueAll(tx, queued);
                 }
-                if (settings.has(Fault.PAUSE) || settings.has(Fault.HOT_KEY)) {
+                boolean slow = settings.has(Fault.PAUSE) || settings.has(Fault.HOT_KEY);
+                if (slow && ThreadLocalRandom.current().nextInt(4) == 0) {
                     takeTime(tx);
                 }
                 plan.at(Step.AFTER_EFFECT);

@@ -68,11 +68,13 @@ final class Torture {
                     server);
             results.add(fault, result);
             System.out.printf(
-                    "%4d s  turn %d  %-20s %s, %d kills, worked off in %d ms%n",
+                    "%4d s  turn %d  %-20s %s, %d deliveries, %d fenced, %d kills, worked off in %d ms%n",
                     (System.nanoTime() - start) / 1_000_000_000,
                     turn,
                     fault,
                     result.verdict(),
+                    result.delivered(),
+                    result.fenced(),
                     result.kills(),
                     result.recovery().toMillis());
         }
