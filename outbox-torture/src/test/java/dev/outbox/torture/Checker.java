@@ -154,7 +154,7 @@ final class Checker {
     private void settles() {
         Set<Settled> applied = new HashSet<>();
         for (Evidence.Change change : evidence.changes()) {
-            if (change.oldStatus() == 1 && change.newStatus() != 1) {
+            if (change.oldStatus() == 1 && change.newStatus() != 1 && !change.expired()) {
                 applied.add(new Settled(change.item(), change.oldToken()));
             }
         }

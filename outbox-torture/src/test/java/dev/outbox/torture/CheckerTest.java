@@ -165,6 +165,15 @@ class CheckerTest {
     }
 
     @Test
+    void aSettleThatWasAcceptedAfterTheLeaseHadExpiredIsSeen() {
+        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 0, "t1", null, 1, 1, true, false, 0, 0));
+        changes.add(4, claimed("3a", "a", 1, "t3"));
+        changes.add(5, done("3b", "a", 1, "t3"));
+
+        assertOnly(Violation.FENCED, 1);
+    }
+
+    @Test
     void aClaimOfMoreThanWasAskedForIsSeen() {
         overclaimed.add("overclaimed 20 94");
 
@@ -173,14 +182,14 @@ class CheckerTest {
 
     @Test
     void aLeasedItemThatIsLeasedAgainIsSeen() {
-        changes.add(3, new Change("9", "outbox", "a", 1, null, 1, 1, "t1", "t9", 1, 2, false, 0, 0));
+        changes.add(3, new Change("9", "outbox", "a", 1, null, 1, 1, "t1", "t9", 1, 2, false, false, 0, 0));
 
         assertOnly(Violation.FENCED, 1);
     }
 
     @Test
     void aDoneItemThatComesBackIsSeen() {
-        changes.add(new Change("9", "outbox", "a", 1, "k", 2, 0, null, null, 1, 1, false, 0, 0));
+        changes.add(new Change("9", "outbox", "a", 1, "k", 2, 0, null, null, 1, 1, false, false, 0, 0));
 
         assertOnly(Violation.FENCED, 1);
     }
@@ -196,14 +205,14 @@ class CheckerTest {
 
     @Test
     void aLeaseThatIsEndedEarlyIsSeen() {
-        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 2, "t1", null, 1, 1, true, 0, 0));
+        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 2, "t1", null, 1, 1, false, true, 0, 0));
 
         assertOnly(Violation.FENCED, 1);
     }
 
     @Test
     void anAttemptThatIsNotCountedIsSeen() {
-        changes.set(2, new Change("2", "outbox", "a", 1, "k", 0, 1, null, "t1", 0, 0, false, 0, 0));
+        changes.set(2, new Change("2", "outbox", "a", 1, "k", 0, 1, null, "t1", 0, 0, false, false, 0, 0));
 
         assertOnly(Violation.STUCK, 1);
     }
@@ -238,8 +247,8 @@ class CheckerTest {
 
     @Test
     void whatIsRequeuedComesLate() {
-        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 3, "t1", null, 1, 1, false, 0, 0));
-        changes.add(5, new Change("4a", "outbox", "a", 1, "k", 3, 0, null, null, 1, 0, false, 0, 0));
+        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 3, "t1", null, 1, 1, false, false, 0, 0));
+        changes.add(5, new Change("4a", "outbox", "a", 1, "k", 3, 0, null, null, 1, 0, false, false, 0, 0));
         changes.add(claimed("6", "a", 1, "t3"));
         changes.add(done("7", "a", 1, "t3"));
         effects.add(effects.remove(0));
@@ -251,10 +260,10 @@ class CheckerTest {
     void whatIsRequeuedDoesNotGetAKeyASecondOwner() {
         changes.subList(2, 6).clear();
         changes.addAll(List.of(
-                new Change("2", "outbox", "a", 1, "k", 0, 3, null, null, 0, 1, false, 0, 0),
+                new Change("2", "outbox", "a", 1, "k", 0, 3, null, null, 0, 1, false, false, 0, 0),
                 claimed("3", "b", 2, "t2"),
-                new Change("4", "outbox", "a", 1, "k", 3, 0, null, null, 1, 0, false, 0, 0),
-                new Change("5", "outbox", "a", 1, "k", 0, 1, null, "t1", 0, 1, false, 1_000, 1_000),
+                new Change("4", "outbox", "a", 1, "k", 3, 0, null, null, 1, 0, false, false, 0, 0),
+                new Change("5", "outbox", "a", 1, "k", 0, 1, null, "t1", 0, 1, false, false, 1_000, 1_000),
                 done("6", "b", 2, "t2"),
                 done("7", "a", 1, "t1")));
 
@@ -266,14 +275,14 @@ class CheckerTest {
     }
 
     private static Change inserted(String xact, String item, long sequence) {
-        return new Change(xact, "outbox", item, sequence, "k", -1, 0, null, null, 0, 0, false, 0, 0);
+        return new Change(xact, "outbox", item, sequence, "k", -1, 0, null, null, 0, 0, false, false, 0, 0);
     }
 
     private static Change claimed(String xact, String item, long sequence, String token) {
-        return new Change(xact, "outbox", item, sequence, "k", 0, 1, null, token, 0, 1, false, 0, 0);
+        return new Change(xact, "outbox", item, sequence, "k", 0, 1, null, token, 0, 1, false, false, 0, 0);
     }
 
     private static Change done(String xact, String item, long sequence, String token) {
-        return new Change(xact, "outbox", item, sequence, "k", 1, 2, token, null, 1, 1, false, 0, 0);
+        return new Change(xact, "outbox", item, sequence, "k", 1, 2, token, null, 1, 1, false, false, 0, 0);
     }
 }

@@ -19,6 +19,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 
 /**
@@ -36,6 +37,7 @@ final class Consumer implements BatchDestination, TransactionalDestination {
     private final Inbox inbox;
     private final History history;
     private final Step.Plan plan;
+    private final AtomicBoolean dawdles = new AtomicBoolean();
     private final ExecutorService rivals = Executors.newCachedThreadPool(body -> {
         Thread thread = new Thread(body, "rival");
         thread.setDaemon(true);
@@ -175,8 +177,9 @@ final class Consumer implements BatchDestination, TransactionalDestination {
                 if (!queued.isEmpty()) {
                     inbox.enqueueAll(tx, queued);
                 }
-                boolean slow = settings.has(Fault.PAUSE) || settings.has(Fault.HOT_KEY);
-                if (slow && ThreadLocalRandom.current().nextInt(4) == 0) {
+                boolean slow = settings.has(Fault.HOT_KEY)
+                        && ThreadLocalRandom.current().nextInt(4) == 0;
+                if (slow || dawdles.compareAndSet(true, false)) {
                     takeTime(tx);
                 }
                 plan.at(Step.AFTER_EFFECT);
@@ -203,9 +206,15 @@ final class Consumer implements BatchDestination, TransactionalDestination {
         }
     }
 
+    /** The next delivery takes a second, so that a pause can be sure to fall into it. */
+    void dawdle() {
+        dawdles.set(true);
+    }
+
     /** So that a pause, or an operator, finds workers in the middle of a delivery. */
-    private static void takeTime(Connection tx) throws SQLException {
-        try (PreparedStatement sleep = tx.prepareStatement("SELECT pg_sleep(random() * 0.4)")) {
+    private void takeTime(Connection tx) throws SQLException {
+        String time = settings.has(Fault.HOT_KEY) ? "random() * 0.4" : "1";
+        try (PreparedStatement sleep = tx.prepareStatement("SELECT pg_sleep(" + time + ")")) {
             sleep.execute();
         }
     }

@@ -39,7 +39,8 @@ record Evidence(
      *
      * @param xact the transaction that made it
      * @param oldStatus -1 if it was inserted
-     * @param early whether a lease was ended as expired that had not run out
+     * @param expired whether it ended a lease that had run out, and so was nobody's settle
+     * @param early whether that lease had not run out
      * @param began when its transaction did, in milliseconds
      * @param made when it was made, before its commit, in milliseconds
      */
@@ -55,6 +56,7 @@ record Evidence(
             String newToken,
             int oldAttempts,
             int newAttempts,
+            boolean expired,
             boolean early,
             long began,
             long made) {
@@ -121,7 +123,7 @@ record Evidence(
         List<Change> changes = new ArrayList<>();
         try (ResultSet row = statement.executeQuery(
                 "SELECT xact::text, queue, item, sequence, key, COALESCE(old_status, -1), new_status, old_token,"
-                        + " new_token, COALESCE(old_attempts, 0), new_attempts, early, (extract(epoch FROM began) * 1000)::bigint,"
+                        + " new_token, COALESCE(old_attempts, 0), new_attempts, expired, early, (extract(epoch FROM began) * 1000)::bigint,"
                         + " (extract(epoch FROM made) * 1000)::bigint FROM " + tables.audit()
                         + " ORDER BY place")) {
             while (row.next()) {
@@ -138,8 +140,9 @@ record Evidence(
                         row.getInt(10),
                         row.getInt(11),
                         row.getBoolean(12),
-                        row.getLong(13),
-                        row.getLong(14)));
+                        row.getBoolean(13),
+                        row.getLong(14),
+                        row.getLong(15)));
             }
         }
         return changes;

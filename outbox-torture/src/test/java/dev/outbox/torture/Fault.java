@@ -20,7 +20,7 @@ enum Fault {
     KILL_BEFORE_COMMIT(Step.BEFORE_COMMIT),
     KILL_AFTER_COMMIT(Step.AFTER_COMMIT),
     /** SIGSTOP of a worker until its leases have long run out, then SIGCONT. */
-    PAUSE(400),
+    PAUSE(300),
     /** RST on every connection. */
     RESET(700),
     RESET_IN_COMMIT(150),

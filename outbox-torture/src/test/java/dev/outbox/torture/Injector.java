@@ -15,6 +15,7 @@ import java.util.function.Consumer;
 /** Injects the faults of one turn, each at its own pace, and takes them back at the end. Not thread-safe. */
 final class Injector {
     private static final Duration BLACK_HOLE = Duration.ofMillis(2_500);
+    private static final Duration INTO_DELIVERY = Duration.ofMillis(500);
     private static final Duration PAUSE = ChildSettings.LEASE.plusMillis(1_000);
 
     private static final String TERMINATE_SOME = """
@@ -120,12 +121,13 @@ final class Injector {
                 return crew.killOne() ? 1 : 0;
             }
             case PAUSE -> {
-                if (crew.workers().stream().anyMatch(Child::isPaused)) {
+                if (!later.isEmpty()) {
                     return 0; // somebody must be there to take over
                 }
                 return toWorker(worker -> {
-                    worker.pause();
-                    after(PAUSE, worker::resume);
+                    worker.tell("dawdle");
+                    after(INTO_DELIVERY, worker::pause);
+                    after(INTO_DELIVERY.plus(PAUSE), worker::resume);
                 });
             }
             case RESET -> {

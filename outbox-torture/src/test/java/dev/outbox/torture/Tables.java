@@ -29,23 +29,25 @@ record Tables(int turn) {
                 began timestamptz NOT NULL DEFAULT now(), made timestamptz NOT NULL DEFAULT clock_timestamp(),
                 item uuid NOT NULL, sequence bigint NOT NULL, key text,
                 old_status smallint, new_status smallint NOT NULL,
-                old_token uuid, new_token uuid, old_attempts int, new_attempts int NOT NULL, early boolean NOT NULL);
+                old_token uuid, new_token uuid, old_attempts int, new_attempts int NOT NULL,
+                expired boolean NOT NULL, early boolean NOT NULL);
             CREATE FUNCTION audit_%1$d_insert() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
-                INSERT INTO audit_%1$d (queue, item, sequence, key, new_status, new_attempts, early)
-                SELECT TG_ARGV[0], work_item_id, sequence, message_key, status, attempt_count, false
+                INSERT INTO audit_%1$d (queue, item, sequence, key, new_status, new_attempts, expired, early)
+                SELECT TG_ARGV[0], work_item_id, sequence, message_key, status, attempt_count, false, false
                 FROM fresh WHERE topic IS NOT NULL ORDER BY sequence;
                 RETURN NULL;
             END $$;
             CREATE FUNCTION audit_%1$d_update() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
                 INSERT INTO audit_%1$d (queue, item, sequence, key, old_status, new_status, old_token, new_token,
-                    old_attempts, new_attempts, early)
+                    old_attempts, new_attempts, expired, early)
                 SELECT TG_ARGV[0], f.work_item_id, f.sequence, f.message_key, s.status, f.status, s.owner_token,
                     f.owner_token, s.attempt_count, f.attempt_count,
-                    s.status = 1 AND f.status <> 1 AND s.locked_until > clock_timestamp()
-                        AND f.last_error IS DISTINCT FROM s.last_error AND f.last_error LIKE 'lease expired%%'
-                FROM fresh f JOIN stale s USING (work_item_id)
+                    e.expired, e.expired AND s.locked_until > clock_timestamp()
+                FROM fresh f JOIN stale s USING (work_item_id) CROSS JOIN LATERAL (
+                    SELECT s.status = 1 AND f.status <> 1 AND f.last_error IS DISTINCT FROM s.last_error
+                        AND COALESCE(f.last_error LIKE 'lease expired%%', false) AS expired) e
                 WHERE f.topic IS NOT NULL
                   AND (f.status <> s.status OR f.owner_token IS DISTINCT FROM s.owner_token)
                 ORDER BY f.sequence;

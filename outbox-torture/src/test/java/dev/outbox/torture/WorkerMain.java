@@ -16,7 +16,7 @@ import javax.sql.DataSource;
 
 /**
  * A worker: a poller of the outbox whose destination is a consumer with an inbox, and a poller of that inbox. On stdin
- * it is told {@code calm}, {@code exhaust MILLIS} or {@code clock MILLIS}. On SIGTERM it closes its pollers.
+ * it is told {@code calm}, {@code dawdle}, {@code exhaust MILLIS} or {@code clock MILLIS}. On SIGTERM it closes its pollers.
  */
 final class WorkerMain {
     private WorkerMain() {}
@@ -25,15 +25,6 @@ final class WorkerMain {
         ChildSettings settings = ChildSettings.fromProperties();
         HikariDataSource pool = ChildProcess.pool(settings);
         Step.Plan plan = new Step.Plan(settings.crashAt(), settings.crashPass());
-        ChildProcess.listen(line -> {
-            String[] words = line.split(" ");
-            switch (words[0]) {
-                case "calm" -> plan.calm();
-                case "exhaust" -> ChildProcess.exhaust(pool, Long.parseLong(words[1]));
-                case "clock" -> SkewedClock.skew(Duration.ofMillis(Long.parseLong(words[1])));
-                default -> throw new IllegalArgumentException("what is \"" + line + "\"?");
-            }
-        });
         History history = new History(settings.history());
         Variant variant = Variant.named(settings.variant());
         DataSource dataSource = variant.dataSource(pool);
@@ -46,6 +37,16 @@ final class WorkerMain {
                 .lockTimeout(Duration.ofMillis(1_500))
                 .build());
         Consumer consumer = new Consumer(settings, pool, variant.inbox(inbox), history, plan);
+        ChildProcess.listen(line -> {
+            String[] words = line.split(" ");
+            switch (words[0]) {
+                case "calm" -> plan.calm();
+                case "dawdle" -> consumer.dawdle();
+                case "exhaust" -> ChildProcess.exhaust(pool, Long.parseLong(words[1]));
+                case "clock" -> SkewedClock.skew(Duration.ofMillis(Long.parseLong(words[1])));
+                default -> throw new IllegalArgumentException("what is \"" + line + "\"?");
+            }
+        });
         Poller deliveries = poller(settings, watched(outbox, variant, pool, history, plan))
                 .name(settings.name())
                 .batchSize(20, 200)
