@@ -9,7 +9,8 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * The torture from the command line: turn after turn, one fault each, until the time is up; or with {@code
+ * The torture from the command line: turn after turn, one fault each, until the time is up and every fault has had its
+ * turn; or with {@code
  * -Dtorture.mutants} a turn per broken variant, which must be caught.
  */
 final class Torture {
@@ -52,7 +53,7 @@ final class Torture {
         List<Fault> order = new ArrayList<>(faults);
         // a fifth of a turn goes by in peace
         Duration load = between(SHORTEST_LOAD, duration.multipliedBy(8).dividedBy(10L * order.size()), LONGEST_LOAD);
-        for (int turn = 1; System.nanoTime() - end < 0; turn++) {
+        for (int turn = 1; turn <= order.size() || System.nanoTime() - end < 0; turn++) {
             Fault fault = order.get((turn - 1) % order.size());
             Turn.Result result = Turn.run(
                     new Turn.Plan(
