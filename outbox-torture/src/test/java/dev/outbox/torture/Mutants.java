@@ -44,9 +44,8 @@ final class Mutants {
             return Rewriting.each(
                     honest,
                     sql -> sql.replace(
-                                    "AND \"owner_token\" = ? AND \"status\" >= 1",
-                                    "AND (\"owner_token\" = ? OR true) AND \"status\" >= 1")
-                            .replace("t.\"owner_token\" = v.token", "(t.\"owner_token\" = v.token OR true)"));
+                            "AND \"owner_token\" = ? AND \"status\" >= 1",
+                            "AND (\"owner_token\" = ? OR true) AND \"status\" >= 1"));
         }
     }
 

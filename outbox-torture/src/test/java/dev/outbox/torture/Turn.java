@@ -25,6 +25,7 @@ final class Turn {
     private static final Duration TICK = Duration.ofMillis(20);
     private static final Duration START = Duration.ofMinutes(3);
     private static final int FIRST_MESSAGES = 50;
+    private static final int MOST_PATIENCE = 8;
 
     private final Plan plan;
     private final Server server;
@@ -128,11 +129,13 @@ final class Turn {
         } while (System.nanoTime() - end < 0);
     }
 
-    /** Until nothing is unfinished, or what is has nothing to wait for and yet is not finished. */
+    /** Until nothing is unfinished, or what is has nothing to wait for and yet is not finished; but not for ever. */
     private void workOff(Injector injector) throws SQLException, InterruptedException {
         long before = Long.MAX_VALUE;
-        long progress = System.nanoTime();
-        while (System.nanoTime() - progress < plan.patience().toNanos()) {
+        long start = System.nanoTime();
+        long progress = start;
+        long most = MOST_PATIENCE * plan.patience().toNanos();
+        while (System.nanoTime() - progress < plan.patience().toNanos() && System.nanoTime() - start < most) {
             long unfinished = unfinished("");
             if (unfinished == 0) {
                 return;
