@@ -11,8 +11,6 @@ import java.util.stream.Stream;
 
 /** The children of one turn, and who replaces them when they die. Not thread-safe. */
 final class Crew implements AutoCloseable {
-    private static final int WORKERS = 3;
-
     private final Turn.Plan plan;
     private final String jdbcUrl;
     private final Random random;
@@ -37,7 +35,7 @@ final class Crew implements AutoCloseable {
                 ? List.of("-javaagent:" + ClockAgent.jar(plan.directory()))
                 : List.of();
         this.producer = start(ProducerMain.class);
-        for (int i = 0; i < WORKERS; i++) {
+        for (int i = 0; i < plan.workers(); i++) {
             workers.add(start(WorkerMain.class));
         }
     }

@@ -17,6 +17,7 @@ final class MutantRun {
     private static final Duration LOAD = Duration.ofSeconds(8);
     private static final Duration PATIENCE = Duration.ofSeconds(4);
 
+    private static final int WORKERS = 3;
     private static final int BACKLOG = 1_000;
 
     /** Chance decides when a fault meets a mistake; so a mutant may need more than one turn. */
@@ -90,6 +91,7 @@ final class MutantRun {
                                         PATIENCE,
                                         seed + turn,
                                         mutant.variant().getName(),
+                                        WORKERS,
                                         BACKLOG,
                                         directory.resolve("mutant-history").resolve(mutant + "-" + i)),
                                 server)

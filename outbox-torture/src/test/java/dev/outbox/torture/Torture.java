@@ -18,6 +18,7 @@ final class Torture {
     private static final Duration SHORTEST_LOAD = Duration.ofSeconds(4);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+    private static final int WORKERS = 3;
     private static final int BACKLOG = 4_000;
 
     private Torture() {}
@@ -64,6 +65,7 @@ final class Torture {
                             PATIENCE,
                             random.nextLong(),
                             Variant.Honest.class.getName(),
+                            WORKERS,
                             BACKLOG,
                             directory.resolve("torture-history").resolve("turn-" + turn)),
                     server);

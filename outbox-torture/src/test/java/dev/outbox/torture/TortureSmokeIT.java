@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every fault at least once, several in one turn. The long run is in profile torture. */
 class TortureSmokeIT {
+    private static final int WORKERS = 2;
     private static final int BACKLOG = 150;
     private static final AtomicInteger TURNS = new AtomicInteger();
 
@@ -78,6 +79,7 @@ class TortureSmokeIT {
                         Duration.ofSeconds(60),
                         turn,
                         Variant.Honest.class.getName(),
+                        WORKERS,
                         BACKLOG,
                         directory.resolve("turn-" + turn)),
                 server);

@@ -41,6 +41,7 @@ final class Turn {
      * @param load how long messages are produced
      * @param patience after how long without any progress, in peace, what is unfinished counts as stuck
      * @param variant the class of what the children make of the library
+     * @param workers how many JVMs deliver
      * @param backlog so many messages may wait at a time
      * @param directory where the histories are kept; emptied if the verdict is clean
      */
@@ -52,6 +53,7 @@ final class Turn {
             Duration patience,
             long seed,
             String variant,
+            int workers,
             int backlog,
             Path directory) {}
 
