@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -72,10 +73,6 @@ final class Child implements AutoCloseable {
         return isAlive() && !paused && settings.history().toFile().length() > 0;
     }
 
-    boolean isPaused() {
-        return paused;
-    }
-
     int exitCode() {
         return process.exitValue();
     }
@@ -100,11 +97,13 @@ final class Child implements AutoCloseable {
         signal("TERM");
     }
 
-    void pause() {
-        signal("STOP");
+    /** It stops itself with SIGSTOP in the middle of a delivery, if it comes to one within this time. */
+    void pauseWithin(Duration time) {
+        tell("pause " + time.toMillis());
         paused = true;
     }
 
+    /** SIGCONT. */
     void resume() {
         signal("CONT");
         paused = false;

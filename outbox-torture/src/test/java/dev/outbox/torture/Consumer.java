@@ -8,10 +8,12 @@ import dev.outbox.Outcome;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.TransactionalDestination;
 import dev.outbox.WorkItem;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,7 +21,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 
 /**
@@ -37,7 +39,7 @@ final class Consumer implements BatchDestination, TransactionalDestination {
     private final Inbox inbox;
     private final History history;
     private final Step.Plan plan;
-    private final AtomicBoolean dawdles = new AtomicBoolean();
+    private final AtomicLong pauseUntil = new AtomicLong(System.nanoTime());
     private final ExecutorService rivals = Executors.newCachedThreadPool(body -> {
         Thread thread = new Thread(body, "rival");
         thread.setDaemon(true);
@@ -179,8 +181,11 @@ final class Consumer implements BatchDestination, TransactionalDestination {
                 }
                 boolean slow = settings.has(Fault.HOT_KEY)
                         && ThreadLocalRandom.current().nextInt(4) == 0;
-                if (slow || dawdles.compareAndSet(true, false)) {
+                if (slow) {
                     takeTime(tx);
+                }
+                if (System.nanoTime() - pauseUntil.getAndSet(System.nanoTime()) < 0) {
+                    pause();
                 }
                 plan.at(Step.AFTER_EFFECT);
                 if (rollsBack) {
@@ -206,15 +211,19 @@ final class Consumer implements BatchDestination, TransactionalDestination {
         }
     }
 
-    /** The next delivery takes a second, so that a pause can be sure to fall into it. */
-    void dawdle() {
-        dawdles.set(true);
+    /** The next delivery within this time stops the whole process right before its commit, until SIGCONT. */
+    void pauseWithin(Duration time) {
+        pauseUntil.set(System.nanoTime() + time.toNanos());
     }
 
-    /** So that a pause, or an operator, finds workers in the middle of a delivery. */
-    private void takeTime(Connection tx) throws SQLException {
-        String time = settings.has(Fault.HOT_KEY) ? "random() * 0.4" : "1";
-        try (PreparedStatement sleep = tx.prepareStatement("SELECT pg_sleep(" + time + ")")) {
+    private static void pause() throws IOException, InterruptedException {
+        String pid = String.valueOf(ProcessHandle.current().pid());
+        new ProcessBuilder("kill", "-STOP", pid).start().waitFor();
+    }
+
+    /** So that an operator finds workers in the middle of a delivery. */
+    private static void takeTime(Connection tx) throws SQLException {
+        try (PreparedStatement sleep = tx.prepareStatement("SELECT pg_sleep(random() * 0.4)")) {
             sleep.execute();
         }
     }

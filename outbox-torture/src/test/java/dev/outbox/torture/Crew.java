@@ -128,10 +128,8 @@ final class Crew implements AutoCloseable {
     void calm() {
         calm = true;
         for (Child worker : workers) {
-            if (worker.isPaused()) {
-                worker.resume();
-            }
             worker.tell("calm");
+            worker.resume();
         }
     }
 

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 /** Injects the faults of one turn, each at its own pace, and takes them back at the end. Not thread-safe. */
 final class Injector {
     private static final Duration BLACK_HOLE = Duration.ofMillis(2_500);
-    private static final Duration INTO_DELIVERY = Duration.ofMillis(500);
+    private static final Duration INTO_DELIVERY = Duration.ofSeconds(2);
     private static final Duration PAUSE = ChildSettings.LEASE.plusMillis(1_000);
 
     private static final String TERMINATE_SOME = """
@@ -125,8 +125,7 @@ final class Injector {
                     return 0; // somebody must be there to take over
                 }
                 return toWorker(worker -> {
-                    worker.tell("dawdle");
-                    after(INTO_DELIVERY, worker::pause);
+                    worker.pauseWithin(INTO_DELIVERY);
                     after(INTO_DELIVERY.plus(PAUSE), worker::resume);
                 });
             }
@@ -213,6 +212,7 @@ final class Injector {
         }
         crew.workers().forEach(worker -> worker.tell("clock 0"));
         crew.calm();
+        after(INTO_DELIVERY, crew::calm); // somebody may have stopped at this very moment
         if (oldSnapshot != null) {
             oldSnapshot.close();
         }

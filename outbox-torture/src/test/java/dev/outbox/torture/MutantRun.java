@@ -14,7 +14,7 @@ import java.util.Set;
 
 /** Shows that the suite can fail: each mutant gets turns under the faults that bring it to light. */
 final class MutantRun {
-    private static final Duration LOAD = Duration.ofSeconds(8);
+    private static final Duration LOAD = Duration.ofSeconds(12);
     private static final Duration PATIENCE = Duration.ofSeconds(4);
 
     private static final int WORKERS = 3;

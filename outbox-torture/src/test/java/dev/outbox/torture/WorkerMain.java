@@ -16,7 +16,7 @@ import javax.sql.DataSource;
 
 /**
  * A worker: a poller of the outbox whose destination is a consumer with an inbox, and a poller of that inbox. On stdin
- * it is told {@code calm}, {@code dawdle}, {@code exhaust MILLIS} or {@code clock MILLIS}. On SIGTERM it closes its pollers.
+ * it is told {@code calm}, {@code pause MILLIS}, {@code exhaust MILLIS} or {@code clock MILLIS}. On SIGTERM it closes its pollers.
  */
 final class WorkerMain {
     private WorkerMain() {}
@@ -40,8 +40,11 @@ final class WorkerMain {
         ChildProcess.listen(line -> {
             String[] words = line.split(" ");
             switch (words[0]) {
-                case "calm" -> plan.calm();
-                case "dawdle" -> consumer.dawdle();
+                case "calm" -> {
+                    plan.calm();
+                    consumer.pauseWithin(Duration.ZERO);
+                }
+                case "pause" -> consumer.pauseWithin(Duration.ofMillis(Long.parseLong(words[1])));
                 case "exhaust" -> ChildProcess.exhaust(pool, Long.parseLong(words[1]));
                 case "clock" -> SkewedClock.skew(Duration.ofMillis(Long.parseLong(words[1])));
                 default -> throw new IllegalArgumentException("what is \"" + line + "\"?");
