@@ -27,10 +27,10 @@ final class Crew implements AutoCloseable {
         this.plan = plan;
         this.jdbcUrl = jdbcUrl;
         this.random = random;
-        this.steps = plan.faults().stream()
+        this.steps = new ArrayList<>(plan.faults().stream()
                 .map(Fault::step)
                 .filter(step -> step != null)
-                .toList();
+                .toList());
         this.jvmOptions = plan.faults().contains(Fault.CLOCK_JUMP)
                 ? List.of("-javaagent:" + ClockAgent.jar(plan.directory()))
                 : List.of();
@@ -44,6 +44,7 @@ final class Crew implements AutoCloseable {
         boolean worker = main == WorkerMain.class;
         String name = (worker ? "w" : "p") + ++started;
         Step crashAt = worker && !calm && !steps.isEmpty() ? steps.get(started % steps.size()) : null;
+        int crashPass = plan.once() ? 1 + random.nextInt(5) : 20 + random.nextInt(100);
         return Child.start(
                 main,
                 new ChildSettings(
@@ -56,7 +57,7 @@ final class Crew implements AutoCloseable {
                         plan.variant(),
                         plan.backlog(),
                         crashAt,
-                        1 + random.nextInt(10)),
+                        crashPass),
                 worker ? jvmOptions : List.of());
     }
 
@@ -72,6 +73,9 @@ final class Crew implements AutoCloseable {
             if (!worker.isAlive()) {
                 if (worker.exitCode() == Step.EXIT_CODE) {
                     causes.add(Fault.at(worker.settings().crashAt()));
+                    if (plan.once()) {
+                        steps.remove(worker.settings().crashAt());
+                    }
                 } else if (worker.exitCode() == Payload.EXIT_CODE) {
                     causes.add(Fault.POISON);
                 }

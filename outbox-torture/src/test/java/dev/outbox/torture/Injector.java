@@ -106,10 +106,13 @@ final class Injector {
         for (Map.Entry<Fault, Long> due : List.copyOf(next.entrySet())) {
             if (now - due.getValue() >= 0) {
                 int times = inject(due.getKey());
+                schedule(due.getKey(), due.getKey().every().toNanos() / 2);
                 if (times > 0) {
                     count(due.getKey(), times);
+                    if (plan.once()) {
+                        next.remove(due.getKey());
+                    }
                 }
-                schedule(due.getKey(), due.getKey().every().toNanos() / 2);
             }
         }
     }

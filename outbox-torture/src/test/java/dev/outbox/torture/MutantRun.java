@@ -87,6 +87,7 @@ final class MutantRun {
                                         new Tables(turn),
                                         mutant.faults(),
                                         false,
+                                        false,
                                         LOAD.multipliedBy(i),
                                         PATIENCE,
                                         seed + turn,

@@ -61,6 +61,7 @@ final class Torture {
                             new Tables(turn),
                             EnumSet.of(fault),
                             faults.contains(Fault.KILL) && fault != Fault.POISON,
+                            false,
                             load,
                             PATIENCE,
                             random.nextLong(),

@@ -39,7 +39,7 @@ class TortureSmokeIT {
     }
 
     static List<Set<Fault>> turns() {
-        Set<Fault> kills = EnumSet.range(Fault.KILL, Fault.KILL_AFTER_COMMIT);
+        Set<Fault> steps = EnumSet.range(Fault.KILL_BEFORE_CLAIM, Fault.KILL_AFTER_COMMIT);
         Set<Fault> network = EnumSet.range(Fault.RESET, Fault.BLACK_HOLE_IN_COMMIT);
         Set<Fault> database = EnumSet.of(
                 Fault.DATABASE_CRASH,
@@ -49,7 +49,7 @@ class TortureSmokeIT {
                 Fault.OLD_SNAPSHOT);
         Set<Fault> messages = EnumSet.of(Fault.POISON, Fault.DUPLICATE_STORM);
         Set<Fault> others = EnumSet.complementOf(EnumSet.of(Fault.PGBOUNCER));
-        List<Set<Fault>> turns = List.of(kills, network, database, messages, others);
+        List<Set<Fault>> turns = List.of(steps, network, database, messages, others);
         turns.subList(0, 4).forEach(others::removeAll);
         return turns;
     }
@@ -75,6 +75,7 @@ class TortureSmokeIT {
                         new Tables(turn),
                         faults,
                         false,
+                        true,
                         Duration.ofSeconds(2),
                         Duration.ofSeconds(60),
                         turn,

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  */
 final class Turn {
     private static final Duration TICK = Duration.ofMillis(20);
-    private static final Duration START = Duration.ofMinutes(3);
+    private static final Duration START = Duration.ofMinutes(5);
     private static final int FIRST_MESSAGES = 50;
     private static final int MOST_PATIENCE = 8;
 
@@ -38,6 +38,7 @@ final class Turn {
     /**
      * @param faults injected all in the same turn
      * @param backgroundKills whether children are killed now and then, whatever else happens
+     * @param once whether each fault comes once only, and soon, instead of again and again
      * @param load how long messages are produced
      * @param patience after how long without any progress, in peace, what is unfinished counts as stuck
      * @param variant the class of what the children make of the library
@@ -49,6 +50,7 @@ final class Turn {
             Tables tables,
             Set<Fault> faults,
             boolean backgroundKills,
+            boolean once,
             Duration load,
             Duration patience,
             long seed,
