@@ -11,7 +11,7 @@ import dev.outbox.Status;
 import dev.outbox.examples.Invoicing.Delivery;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresInbox;
-import dev.outbox.testkit.EmbeddedDatabase;
+import dev.outbox.testkit.PostgresExtension;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -21,15 +21,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class InvoicingIT {
-    private final EmbeddedDatabase database = EmbeddedDatabase.create();
-    private final DataSource dataSource = database.pool(10);
-    private final Inbox inbox = inbox(dataSource);
-    private final Invoicing invoicing = new Invoicing(dataSource, inbox);
+    @RegisterExtension
+    static final PostgresExtension POSTGRES = PostgresExtension.migratedBy(dataSource -> {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TABLE invoices (content text NOT NULL)");
+        }
+    });
+
+    private DataSource dataSource;
+    private Inbox inbox;
+    private Invoicing invoicing;
 
     private static Inbox inbox(DataSource dataSource) {
         OutboxMigrations.installInboxIfMissing(dataSource);
@@ -42,16 +49,10 @@ class InvoicingIT {
     }
 
     @BeforeEach
-    void createTable() throws SQLException {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute("CREATE TABLE invoices (content text NOT NULL)");
-        }
-    }
-
-    @AfterEach
-    void close() {
-        database.close();
+    void build(DataSource ofTest) {
+        dataSource = ofTest;
+        inbox = inbox(dataSource);
+        invoicing = new Invoicing(dataSource, inbox);
     }
 
     private List<String> invoices() throws SQLException {

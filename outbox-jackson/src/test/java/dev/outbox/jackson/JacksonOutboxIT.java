@@ -11,7 +11,7 @@ import dev.outbox.Poller;
 import dev.outbox.WorkItem;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresOutbox;
-import dev.outbox.testkit.EmbeddedDatabase;
+import dev.outbox.testkit.PostgresExtension;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -21,33 +21,21 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The code of docs/how-to/serialize-payloads.md, on a database. */
 class JacksonOutboxIT {
-    private static EmbeddedDatabase database;
-    private static DataSource dataSource;
+    @RegisterExtension
+    static final PostgresExtension POSTGRES = PostgresExtension.migratedBy(OutboxMigrations::install);
 
+    private DataSource dataSource;
     private Outbox outbox;
 
-    @BeforeAll
-    static void createTable() {
-        database = EmbeddedDatabase.create();
-        dataSource = database.pool(4);
-        OutboxMigrations.install(dataSource);
-    }
-
-    @AfterAll
-    static void dropDatabase() {
-        database.close();
-    }
-
     @BeforeEach
-    void build() throws SQLException {
-        query("TRUNCATE outbox");
+    void build(DataSource ofTest) {
+        dataSource = ofTest;
         PayloadSerializer serializer = JacksonSerializer.builder()
                 .type("orders.placed.v1", OrderPlaced.class)
                 .build();
@@ -127,7 +115,7 @@ class JacksonOutboxIT {
                         + " the serializer knows [orders.placed.v1]");
     }
 
-    private static String query(String sql) throws SQLException {
+    private String query(String sql) throws SQLException {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             if (!statement.execute(sql)) {

@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
@@ -22,7 +23,9 @@ import org.postgresql.ds.PGSimpleDataSource;
  *
  * <p>The server starts with the first database and ends with the JVM. It forgives no crash (fsync is off)
  * and takes 200 connections. {@code -Doutbox.test.postgres.url=jdbc:postgresql://host/postgres?user=…}
- * makes the databases on that server instead; its user must be allowed to create them. Thread-safe.
+ * makes the databases on that server instead; its user must be allowed to create them. An address of Testcontainers,
+ * {@code jdbc:tc:postgresql:17:///postgres}, starts that container, if Testcontainers is among your dependencies.
+ * Thread-safe.
  */
 public final class EmbeddedDatabase implements AutoCloseable {
     /** The system property that names another server. */
@@ -37,11 +40,20 @@ public final class EmbeddedDatabase implements AutoCloseable {
 
     /** Creates a database of a name that was never used. */
     public static EmbeddedDatabase create() {
+        return named("");
+    }
+
+    private static EmbeddedDatabase named(String options) {
         String name = "outbox_" + UUID.randomUUID().toString().replace("-", "");
-        execute("CREATE DATABASE " + name);
+        execute("CREATE DATABASE " + name + options);
         PGSimpleDataSource dataSource = Server.dataSource();
         dataSource.setDatabaseName(name);
         return new EmbeddedDatabase(dataSource);
+    }
+
+    /** Creates a copy of another one, to which nobody may be connected at that moment. */
+    static EmbeddedDatabase copyOf(EmbeddedDatabase template) {
+        return named(" TEMPLATE " + template.dataSource.getDatabaseName());
     }
 
     /** Opens a new connection at each call; nothing is pooled. */
@@ -100,6 +112,11 @@ public final class EmbeddedDatabase implements AutoCloseable {
 
     /** The server of this JVM: the class is loaded, and the server started, when it is first needed. */
     private static final class Server {
+        private static final String TESTCONTAINERS = "jdbc:tc:";
+
+        /** A container of Testcontainers runs as long as there is a connection by its own address. */
+        private static @Nullable Connection container;
+
         private static final String URL = start();
 
         static PGSimpleDataSource dataSource() {
@@ -108,10 +125,25 @@ public final class EmbeddedDatabase implements AutoCloseable {
             return dataSource;
         }
 
+        /** Its driver starts the container, and knows where the server is then; the user is always the same. */
+        private static String startContainer(String given) {
+            try {
+                container = DriverManager.getConnection(given);
+                String url = container.getMetaData().getURL();
+                return url + (url.contains("?") ? "&" : "?") + "user=test&password=test";
+            } catch (SQLException e) {
+                throw new IllegalStateException(
+                        "no server by " + URL_PROPERTY + "=" + given
+                                + "; Testcontainers and its module for PostgreSQL have to be on the class path, and"
+                                + " Docker has to run",
+                        e);
+            }
+        }
+
         private static String start() {
             String given = System.getProperty(URL_PROPERTY, "");
             if (!given.isBlank()) {
-                return given;
+                return given.startsWith(TESTCONTAINERS) ? startContainer(given) : given;
             }
             try {
                 // It stops itself by a shutdown hook of its own.

@@ -175,6 +175,9 @@ final class InMemorySource implements Source {
                     continue;
                 }
                 end(row, settlement, now);
+                if (row.isFinished()) {
+                    store.finish(row);
+                }
                 if (settlement.holdsBackItsKey() && row.key() != null) {
                     heldBack.put(row, lease.ownerToken());
                 }

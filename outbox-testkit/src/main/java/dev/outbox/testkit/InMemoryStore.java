@@ -14,6 +14,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +35,11 @@ public final class InMemoryStore {
 
     /** By id, in the order of their sequence. Guarded by this store. */
     private final Map<String, Row> rows = new LinkedHashMap<>();
+
+    private long lastSequence;
+
+    /** The rows that were finished so far. */
+    private long finished;
 
     /** @param clock what decides when an item is due and when a lease has run out */
     public InMemoryStore(Clock clock) {
@@ -58,7 +65,7 @@ public final class InMemoryStore {
         }
         List<String> ids = new ArrayList<>();
         for (Message message : messages) {
-            Row row = new Row(UuidV7.next().toString(), rows.size() + 1L, message, clock.instant());
+            Row row = new Row(UuidV7.next().toString(), ++lastSequence, message, clock.instant());
             rows.put(row.id, row);
             ids.add(row.id);
         }
@@ -88,6 +95,39 @@ public final class InMemoryStore {
         row.ready(clock.instant());
         row.attempts = 0;
         return true;
+    }
+
+    /** Removes Done items that were finished longer ago than this. */
+    synchronized long purge(Duration olderThan) {
+        long before = rows.size();
+        Instant end = clock.instant().minus(olderThan);
+        rows.values().removeIf(row -> row.status == Status.DONE && row.finishedOn.isBefore(end));
+        return before - rows.size();
+    }
+
+    /** The message with an id: its own, or a new one. */
+    static Message identified(Message message) {
+        if (!message.hasPayload()) {
+            throw new IllegalArgumentException(message + " has no payload; set one, it may be empty");
+        }
+        return message.id() == null ? message.id(UuidV7.next().toString()) : message;
+    }
+
+    /** The message ids of all items. */
+    synchronized Set<String> messageIds() {
+        return rows.values().stream().map(row -> row.item().messageId()).collect(Collectors.toSet());
+    }
+
+    /** All items as assertions see them. */
+    synchronized List<ItemRow> rowsNow() {
+        Instant now = clock.instant();
+        return rows.values().stream().map(row -> row.seenAt(now)).toList();
+    }
+
+    /** A row says that it has come to its end; the caller holds this store's monitor. */
+    void finish(Row row) {
+        row.finished = ++finished;
+        row.finishedOn = clock.instant();
     }
 
     /** A new source over this store, for one poller. */
@@ -124,6 +164,11 @@ public final class InMemoryStore {
 
         @Nullable
         String lastError;
+
+        /** Its place among the finished ones, and when it was; 0 before. */
+        long finished;
+
+        Instant finishedOn = Instant.MAX;
 
         Row(String id, long sequence, Message message, Instant now) {
             this.id = id;
@@ -184,6 +229,13 @@ public final class InMemoryStore {
 
         WorkItem item() {
             return new WorkItem(id, sequence, attempts, createdOn, message);
+        }
+
+        ItemRow seenAt(Instant now) {
+            WorkItem item = item();
+            boolean waits = (status == Status.READY && due.isAfter(now)) || isLeased(now);
+            return new ItemRow(
+                    sequence, item.messageId(), item.topic(), key(), status, attempts, finished, waits, lastError);
         }
 
         ItemState state() {

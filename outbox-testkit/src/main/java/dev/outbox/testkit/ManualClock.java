@@ -34,6 +34,11 @@ public final class ManualClock extends Clock {
         elapsedNanos.addAndGet(step.toNanos());
     }
 
+    /** The time that has passed, as {@link System#nanoTime} would count it: the ticker of a poller. */
+    public long nanoTime() {
+        return elapsedNanos.get();
+    }
+
     @Override
     public Instant instant() {
         return START.plusNanos(elapsedNanos.get());

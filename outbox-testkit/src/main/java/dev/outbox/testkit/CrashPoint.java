@@ -1,0 +1,99 @@
+package dev.outbox.testkit;
+
+import dev.outbox.internal.Require;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Source;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Where a poller's way from claim to settle breaks, for tests of a source or destination of your own:
+ *
+ * <pre>{@code
+ * Poller poller = Poller.from(CrashPoint.BEFORE_SETTLE.in(store.source())).to(myDestination).build();
+ * poller.pollOnce();                                  // delivered, and nobody knows
+ * clock.advance(lease);
+ * Poller.from(store.source()).to(myDestination).build().pollOnce(); // delivered again
+ * }</pre>
+ */
+public enum CrashPoint {
+    /** The process dies between deliver and settle: nothing that it does later reaches the source. */
+    BEFORE_SETTLE,
+    /** The first settle fails, and has changed nothing. */
+    SETTLE_FAILS,
+    /** The first settle has happened, but its answer is lost. */
+    SETTLE_UNANSWERED,
+    /** The items are taken away while they are delivered: the settle is fenced. */
+    LEASE_LOST;
+
+    /** A source that breaks here, once, and does what the given one does otherwise. For one poller. */
+    public Source in(Source source) {
+        return new Breaking(this, Require.present("source", source));
+    }
+
+    private static final class Breaking implements Source {
+        private final CrashPoint point;
+        private final Source source;
+        private volatile boolean dead;
+        private volatile boolean broken;
+
+        Breaking(CrashPoint point, Source source) {
+            this.point = point;
+            this.source = source;
+        }
+
+        @Override
+        public Claim claim(ClaimRequest request) {
+            checkAlive();
+            return source.claim(request);
+        }
+
+        @Override
+        public Set<Lease> settle(List<Settlement> settlements) {
+            checkAlive();
+            if (broken) {
+                return source.settle(settlements);
+            }
+            broken = true;
+            switch (point) {
+                case BEFORE_SETTLE -> {
+                    dead = true;
+                    checkAlive();
+                }
+                case SETTLE_FAILS -> throw new IllegalStateException("the settle fails");
+                case SETTLE_UNANSWERED -> {
+                    source.settle(settlements);
+                    throw new IllegalStateException("the answer to the settle is lost");
+                }
+                case LEASE_LOST ->
+                    source.settle(settlements.stream()
+                            .map(settlement -> Settlement.release(settlement.lease(), true))
+                            .toList());
+            }
+            return source.settle(settlements);
+        }
+
+        @Override
+        public Set<Lease> renew(List<Lease> leases, Duration length) {
+            checkAlive();
+            return source.renew(leases, length);
+        }
+
+        @Override
+        public Optional<Duration> nextDue(Set<String> topics) {
+            checkAlive();
+            return source.nextDue(topics);
+        }
+
+        private void checkAlive() {
+            if (dead) {
+                throw new IllegalStateException("this process is dead");
+            }
+        }
+    }
+}

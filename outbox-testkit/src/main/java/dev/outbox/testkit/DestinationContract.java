@@ -1,0 +1,137 @@
+package dev.outbox.testkit;
+
+import static dev.outbox.testkit.DestinationScenario.item;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Outcome;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * What a destination for a broker has to keep, as a test class: an outcome per item, no item called delivered that did
+ * not arrive, the order of a key, nothing lost whatever breaks, a close that can be repeated. Extend it and open a
+ * fixture over your adapter:
+ *
+ * <pre>{@code
+ * class MyDestinationIT extends DestinationContract {
+ *   @Override
+ *   protected DestinationFixture openFixture() {
+ *     return new MyDestinationFixture();
+ *   }
+ * }
+ * }</pre>
+ *
+ * <p>Tests of one's own in the subclass may take a {@link DestinationScenario} as a parameter too; each test has a
+ * fixture of its own.
+ */
+@ExtendWith(DestinationScenarioResolver.class)
+public abstract class DestinationContract {
+    /** A fixture over a broker that has received nothing; opened before each test, closed after it. */
+    protected abstract DestinationFixture openFixture() throws Exception;
+
+    @Test
+    void everyItemOfACallHasAnOutcome(DestinationScenario scenario) throws Exception {
+        List<Outcome> outcomes = scenario.deliver(item("m-1", 1), item("m-2", 2), item("m-3", 3));
+
+        assertThat(outcomes).hasSize(3).doesNotContainNull();
+    }
+
+    @Test
+    void whatIsAnsweredDoneHasArrived(DestinationScenario scenario) throws Exception {
+        List<Outcome> outcomes = scenario.deliver(item("m-1", 1), item("m-2", 2), item("m-3", 3));
+
+        assertThat(outcomes).allMatch(Outcome.Done.class::isInstance);
+        assertThat(scenario.fixture().arrived()).containsExactlyInAnyOrder("m-1", "m-2", "m-3");
+    }
+
+    @Test
+    void nothingIsAnsweredDoneWhileTheBrokerIsDown(DestinationScenario scenario) throws Exception {
+        scenario.fixture().breakDown();
+        List<Outcome> outcomes = new ArrayList<>();
+        try {
+            outcomes.addAll(scenario.deliver(item("m-1", 1), item("m-2", 2)));
+        } catch (Exception e) {
+            outcomes.add(Outcome.retry(e)); // all of them, as the poller sees it
+        }
+
+        assertThat(outcomes)
+                .as("outcomes while the broker is down; an outage is no reason to give an item up")
+                .isNotEmpty()
+                .allMatch(Outcome.Retry.class::isInstance);
+    }
+
+    @Test
+    void everythingArrivesAfterAnOutage(DestinationScenario scenario) throws Exception {
+        List<String> ids = scenario.enqueue(3, "a", "b");
+        scenario.fixture().breakDown();
+        scenario.poll();
+        scenario.fixture().repair();
+
+        scenario.pollUntilFinished();
+
+        assertArrived(scenario, ids);
+    }
+
+    @Test
+    void itemsOfAKeyArriveInTheirOrder(DestinationScenario scenario) throws Exception {
+        List<String> ids = scenario.enqueue(20, "a", "b", "c");
+
+        scenario.pollUntilFinished();
+
+        assertArrived(scenario, ids);
+    }
+
+    @Test
+    void nothingIsLostWhenThePollerDiesBetweenDeliverAndSettle(DestinationScenario scenario) throws Exception {
+        assertNothingIsLost(scenario, CrashPoint.BEFORE_SETTLE);
+    }
+
+    @Test
+    void nothingIsLostWhenASettleFails(DestinationScenario scenario) throws Exception {
+        assertNothingIsLost(scenario, CrashPoint.SETTLE_FAILS);
+    }
+
+    @Test
+    void nothingIsLostWhenTheAnswerToASettleIs(DestinationScenario scenario) throws Exception {
+        assertNothingIsLost(scenario, CrashPoint.SETTLE_UNANSWERED);
+    }
+
+    @Test
+    void nothingIsLostWhenTheLeaseIsLostInTheMiddle(DestinationScenario scenario) throws Exception {
+        assertNothingIsLost(scenario, CrashPoint.LEASE_LOST);
+    }
+
+    private static void assertNothingIsLost(DestinationScenario scenario, CrashPoint point) throws Exception {
+        List<String> ids = scenario.enqueue(4, "a", "b");
+
+        scenario.pollUntilItBreaks(point);
+        scenario.pollUntilFinished();
+
+        assertArrived(scenario, ids);
+    }
+
+    /** Each at least once, and the first arrivals of a key in its order. */
+    private static void assertArrived(DestinationScenario scenario, List<String> ids) throws Exception {
+        List<String> first = List.copyOf(new LinkedHashSet<>(scenario.fixture().arrived()));
+        assertThat(first).containsExactlyInAnyOrderElementsOf(ids);
+        for (String key : List.of("a-", "b-", "c-")) {
+            assertThat(first.stream().filter(id -> id.startsWith(key)))
+                    .as("first arrivals of a key")
+                    .containsExactlyElementsOf(
+                            ids.stream().filter(id -> id.startsWith(key)).toList());
+        }
+    }
+
+    @Test
+    void closingTwiceIsHarmless(DestinationScenario scenario) throws Exception {
+        scenario.deliver(item("m-1", 1));
+
+        scenario.fixture().closeDestination();
+        scenario.fixture().closeDestination();
+
+        assertThat(scenario.fixture().arrived()).containsExactly("m-1");
+    }
+}

@@ -1,0 +1,55 @@
+package dev.outbox.testkit;
+
+import dev.outbox.BatchDestination;
+import dev.outbox.Outcome;
+import dev.outbox.WorkItem;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The simplest broker and its destination, to try the contract on; mutants override what they break. */
+class MemoryBroker implements DestinationFixture, BatchDestination {
+    final List<String> arrived = new ArrayList<>();
+    boolean down;
+    boolean closed;
+
+    @Override
+    public List<Outcome> deliver(List<WorkItem> items) throws Exception {
+        if (down || closed) {
+            throw new IllegalStateException("the broker is down");
+        }
+        List<Outcome> outcomes = new ArrayList<>();
+        for (WorkItem item : items) {
+            arrived.add(item.messageId());
+            outcomes.add(Outcome.done());
+        }
+        return outcomes;
+    }
+
+    @Override
+    public BatchDestination destination() {
+        return this;
+    }
+
+    @Override
+    public List<String> arrived() {
+        return List.copyOf(arrived);
+    }
+
+    @Override
+    public void breakDown() {
+        down = true;
+    }
+
+    @Override
+    public void repair() {
+        down = false;
+    }
+
+    @Override
+    public void closeDestination() {
+        closed = true;
+    }
+
+    @Override
+    public void close() {}
+}

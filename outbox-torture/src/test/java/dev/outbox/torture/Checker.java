@@ -1,0 +1,172 @@
+package dev.outbox.torture;
+
+import dev.outbox.torture.Evidence.Row;
+import dev.outbox.torture.History.Outcome;
+import dev.outbox.torture.History.Settled;
+import dev.outbox.torture.Verdict.Violation;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Decides from the evidence of a turn what was lost, duplicated, reordered, stuck, or done without the right to.
+ *
+ * <p>Like a total-queue checker it keeps unknown outcomes apart: a transaction whose commit nobody was told of may have
+ * happened or not; the business row that it wrote says which, and its messages must agree with it. Order is judged
+ * where it is promised: leases and settles of a key in the order of its sequence ({@link Replay}), and the first effect
+ * of each message of a key. What an operator requeued comes late, and is left out of it.
+ */
+final class Checker {
+    private final Evidence evidence;
+    private final Verdict verdict = new Verdict();
+    private final Map<String, Integer> effects = new HashMap<>();
+
+    private Checker(Evidence evidence) {
+        this.evidence = evidence;
+    }
+
+    static Verdict judge(Evidence evidence) {
+        Checker checker = new Checker(evidence);
+        checker.verdict.messages(evidence.outbox().size());
+        checker.effects();
+        checker.transactions();
+        checker.ends();
+        Set<String> requeued = new Replay(evidence.changes(), checker.verdict).run();
+        checker.orderOfEffects(requeued);
+        checker.settles();
+        evidence.seen().overclaimed().forEach(line -> checker.verdict.add(Violation.FENCED, "a claim %s", line));
+        return checker.verdict;
+    }
+
+    private void effects() {
+        for (Evidence.Effect effect : evidence.effects()) {
+            effects.merge(effect.messageId(), 1, Integer::sum);
+            if (effect.altered()) {
+                verdict.add(Violation.DUPLICATED, "%s had the effect of another message", effect.messageId());
+            }
+        }
+        effects.forEach((id, count) -> {
+            if (count > 1) {
+                verdict.add(Violation.DUPLICATED, "%s had its effect %d times", id, count);
+            }
+            if (!evidence.outbox().containsKey(id)) {
+                verdict.add(Violation.DUPLICATED, "%s had its effect and was never stored", id);
+            }
+        });
+        for (String id : evidence.seen().altered()) {
+            verdict.add(Violation.DUPLICATED, "other content under the id %s was taken for the same message", id);
+        }
+        for (String id : evidence.seen().effects()) {
+            if (!effects.containsKey(id)) {
+                verdict.add(Violation.LOST, "the effect of %s was committed and is gone", id);
+            }
+        }
+    }
+
+    /** Stored if and only if its transaction committed. */
+    private void transactions() {
+        evidence.seen().transactions().forEach((tx, transaction) -> {
+            boolean happened = evidence.orders().contains(tx);
+            if (transaction.outcome() == Outcome.COMMITTED && !happened) {
+                verdict.add(Violation.LOST, "transaction %s was committed and is gone", tx);
+            }
+            if (transaction.outcome() == Outcome.ROLLED_BACK && happened) {
+                verdict.add(Violation.DUPLICATED, "transaction %s was rolled back and is there", tx);
+            }
+            for (int i = 0; i < transaction.messages(); i++) {
+                String id = tx + "-" + i;
+                boolean stored = evidence.outbox().containsKey(id);
+                if (happened && !stored) {
+                    verdict.add(Violation.LOST, "%s is not stored although its transaction committed", id);
+                } else if (stored && !happened) {
+                    verdict.add(Violation.DUPLICATED, "%s is stored although its transaction did not commit", id);
+                }
+            }
+        });
+    }
+
+    /** Each message ends Done with its effect, or Dead for a reason. */
+    private void ends() {
+        evidence.outbox().forEach((id, row) -> {
+            if (isFinished(id, row, "the outbox") && row.status() == 2) {
+                if (row.topic().equals(Consumer.QUEUE)) {
+                    Row queued = evidence.inbox().get(id);
+                    if (queued == null) {
+                        verdict.add(Violation.LOST, "%s was delivered and is not in the inbox", id);
+                    } else if (isFinished(id, queued, "the inbox") && queued.status() == 2) {
+                        hasEffect(id);
+                    }
+                } else {
+                    hasEffect(id);
+                }
+            }
+        });
+    }
+
+    private boolean isFinished(String id, Row row, String where) {
+        if (row.status() < 2) {
+            verdict.add(Violation.STUCK, "%s is still %s in %s", id, row.status() == 0 ? "Ready" : "Processing", where);
+            return false;
+        }
+        boolean guilty = row.payload() == Payload.POISON || row.payload() == Payload.KILLS;
+        if (row.status() == 3 && !guilty && !evidence.innocentsMayDie()) {
+            verdict.add(Violation.LOST, "%s is Dead in %s, and nothing was wrong with it", id, where);
+        }
+        return true;
+    }
+
+    private void hasEffect(String id) {
+        if (!effects.containsKey(id)) {
+            verdict.add(Violation.LOST, "%s is Done and had no effect", id);
+        }
+    }
+
+    private void orderOfEffects(Set<String> requeued) {
+        Map<String, Integer> places = new HashMap<>();
+        for (Evidence.Effect effect : evidence.effects()) {
+            places.putIfAbsent(effect.messageId(), places.size());
+        }
+        Map<String, TreeMap<Long, String>> keys = new TreeMap<>();
+        evidence.outbox().forEach((id, row) -> {
+            Row queued = evidence.inbox().get(id);
+            boolean late = requeued.contains(row.item()) || queued != null && requeued.contains(queued.item());
+            if (row.key() != null && places.containsKey(id) && !late) {
+                keys.computeIfAbsent(row.key(), key -> new TreeMap<>(Comparator.naturalOrder()))
+                        .put(row.sequence(), id);
+            }
+        });
+        keys.forEach((key, messages) -> {
+            String before = null;
+            for (String id : messages.values()) {
+                if (before != null && places.get(id) < places.get(before)) {
+                    verdict.add(Violation.INVERTED, "of %s, %s had its effect before %s", key, id, before);
+                }
+                before = id;
+            }
+        });
+    }
+
+    /** What a worker was told it had settled, the database has settled under that very token. */
+    private void settles() {
+        Set<Settled> applied = new HashSet<>();
+        for (Evidence.Change change : evidence.changes()) {
+            if (change.oldStatus() == 1 && change.newStatus() != 1 && !change.expired()) {
+                applied.add(new Settled(change.item(), change.oldToken()));
+            }
+        }
+        List<Settled> answered = evidence.seen().settled();
+        for (Settled settled : answered) {
+            if (!applied.contains(settled)) {
+                verdict.add(
+                        Violation.FENCED,
+                        "a settle of %s under %s was accepted although the lease was another's",
+                        settled.item(),
+                        settled.token());
+            }
+        }
+    }
+}

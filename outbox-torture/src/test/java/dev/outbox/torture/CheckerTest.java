@@ -1,0 +1,288 @@
+package dev.outbox.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.torture.Evidence.Change;
+import dev.outbox.torture.Evidence.Effect;
+import dev.outbox.torture.Evidence.Row;
+import dev.outbox.torture.History.Outcome;
+import dev.outbox.torture.History.Settled;
+import dev.outbox.torture.History.Transaction;
+import dev.outbox.torture.Verdict.Violation;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What the checker makes of evidence that is written by hand: a good turn, and each way to spoil it. */
+class CheckerTest {
+    private final Map<String, Transaction> transactions =
+            new HashMap<>(Map.of("tx", new Transaction(2, Outcome.COMMITTED)));
+    private final Set<String> effectsSeen = new HashSet<>(Set.of("tx-0", "tx-1"));
+    private final List<Settled> settled = new ArrayList<>(List.of(new Settled("a", "t1"), new Settled("b", "t2")));
+    private final List<String> overclaimed = new ArrayList<>();
+    private final List<String> altered = new ArrayList<>();
+    private final Set<String> orders = new HashSet<>(Set.of("tx"));
+    private final Map<String, Row> outbox =
+            new HashMap<>(Map.of("tx-0", row("a", 1, 2, Payload.FINE), "tx-1", row("b", 2, 2, Payload.FINE)));
+    private final Map<String, Row> inbox = new HashMap<>();
+    private final List<Effect> effects = new ArrayList<>(List.of(new Effect("tx-0", false), new Effect("tx-1", false)));
+    private final List<Change> changes = new ArrayList<>(List.of(
+            inserted("1", "a", 1),
+            inserted("1", "b", 2),
+            claimed("2", "a", 1, "t1"),
+            done("3", "a", 1, "t1"),
+            claimed("4", "b", 2, "t2"),
+            done("5", "b", 2, "t2")));
+
+    private Verdict judge() {
+        return Checker.judge(new Evidence(
+                new History.Seen(transactions, effectsSeen, settled, 2, 0, overclaimed, altered),
+                orders,
+                outbox,
+                inbox,
+                effects,
+                changes,
+                false));
+    }
+
+    private void assertOnly(Violation violation, int count) {
+        Verdict verdict = judge();
+        for (Violation one : Violation.values()) {
+            assertThat(verdict.count(one)).as("%s in %s", one, verdict).isEqualTo(one == violation ? count : 0);
+        }
+    }
+
+    @Test
+    void aGoodTurnIsClean() {
+        assertThat(judge().isClean()).isTrue();
+        assertThat(judge().messages()).isEqualTo(2);
+    }
+
+    @Test
+    void anUnknownOutcomeMayHaveHappenedOrNot() {
+        transactions.put("tx", new Transaction(2, Outcome.UNKNOWN));
+        transactions.put("other", new Transaction(5, Outcome.UNKNOWN));
+        transactions.put("killed", new Transaction(5, Outcome.ATTEMPTED));
+
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    @Test
+    void aCommittedTransactionThatIsGoneIsLost() {
+        transactions.put("gone", new Transaction(0, Outcome.COMMITTED));
+
+        assertOnly(Violation.LOST, 1);
+    }
+
+    @Test
+    void aBusinessRowWithoutItsMessageIsALoss() {
+        transactions.put("tx", new Transaction(3, Outcome.UNKNOWN));
+
+        assertOnly(Violation.LOST, 1);
+    }
+
+    @Test
+    void aMessageOfATransactionThatDidNotHappenIsOneTooMany() {
+        orders.clear();
+        transactions.put("tx", new Transaction(2, Outcome.ROLLED_BACK));
+
+        assertOnly(Violation.DUPLICATED, 2);
+    }
+
+    @Test
+    void aDoneMessageWithoutItsEffectIsLost() {
+        effects.remove(1);
+        effectsSeen.remove("tx-1");
+
+        assertOnly(Violation.LOST, 1);
+    }
+
+    @Test
+    void anEffectThatWasCommittedAndIsGoneIsLost() {
+        effectsSeen.add("tx-9");
+
+        assertOnly(Violation.LOST, 1);
+    }
+
+    @Test
+    void aMessageToTheQueueHasToBeDoneInTheInboxToo() {
+        outbox.put("tx-0", new Row("a", Consumer.QUEUE, "k", 1, 2, Payload.FINE));
+        assertOnly(Violation.LOST, 1);
+
+        inbox.put("tx-0", new Row("i", Consumer.QUEUE, "k", 1, 0, Payload.FINE));
+        assertOnly(Violation.STUCK, 1);
+
+        inbox.put("tx-0", new Row("i", Consumer.QUEUE, "k", 1, 2, Payload.FINE));
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    @Test
+    void anEffectThatHappensTwiceIsADuplicate() {
+        effects.add(new Effect("tx-0", false));
+
+        assertOnly(Violation.DUPLICATED, 1);
+    }
+
+    @Test
+    void otherContentUnderAKnownIdIsNoticed() {
+        altered.add("tx-0");
+
+        assertOnly(Violation.DUPLICATED, 1);
+    }
+
+    @Test
+    void effectsOfAKeyInTheWrongOrderAreInverted() {
+        effects.add(effects.remove(0));
+
+        assertOnly(Violation.INVERTED, 1);
+    }
+
+    @Test
+    void anUnfinishedMessageIsStuck() {
+        outbox.put("tx-1", row("b", 2, 1, Payload.FINE));
+
+        assertOnly(Violation.STUCK, 1);
+    }
+
+    @Test
+    void onlyTheGuiltyMayDie() {
+        outbox.put("tx-1", row("b", 2, 3, Payload.POISON));
+        assertThat(judge().isClean()).isTrue();
+
+        outbox.put("tx-1", row("b", 2, 3, Payload.FINE));
+        assertOnly(Violation.LOST, 1);
+    }
+
+    @Test
+    void aSettleThatWasAcceptedUnderAnothersTokenIsSeen() {
+        settled.add(new Settled("b", "t1"));
+
+        assertOnly(Violation.FENCED, 1);
+    }
+
+    @Test
+    void aSettleThatWasAcceptedAfterTheLeaseHadExpiredIsSeen() {
+        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 0, "t1", null, 1, 1, true, false, 0, 0));
+        changes.add(4, claimed("3a", "a", 1, "t3"));
+        changes.add(5, done("3b", "a", 1, "t3"));
+
+        assertOnly(Violation.FENCED, 1);
+    }
+
+    @Test
+    void aClaimOfMoreThanWasAskedForIsSeen() {
+        overclaimed.add("overclaimed 20 94");
+
+        assertOnly(Violation.FENCED, 1);
+    }
+
+    @Test
+    void aLeasedItemThatIsLeasedAgainIsSeen() {
+        changes.add(3, new Change("9", "outbox", "a", 1, null, 1, 1, "t1", "t9", 1, 2, false, false, 0, 0));
+
+        assertOnly(Violation.FENCED, 1);
+    }
+
+    @Test
+    void aDoneItemThatComesBackIsSeen() {
+        changes.add(new Change("9", "outbox", "a", 1, "k", 2, 0, null, null, 1, 1, false, false, 0, 0));
+
+        assertOnly(Violation.FENCED, 1);
+    }
+
+    @Test
+    void aTokenThatIsUsedAgainIsSeen() {
+        changes.set(4, claimed("4", "b", 2, "t1"));
+        changes.set(5, done("5", "b", 2, "t1"));
+        settled.set(1, new Settled("b", "t1"));
+
+        assertOnly(Violation.FENCED, 1);
+    }
+
+    @Test
+    void aLeaseThatIsEndedEarlyIsSeen() {
+        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 2, "t1", null, 1, 1, false, true, 0, 0));
+
+        assertOnly(Violation.FENCED, 1);
+    }
+
+    @Test
+    void anAttemptThatIsNotCountedIsSeen() {
+        changes.set(2, new Change("2", "outbox", "a", 1, "k", 0, 1, null, "t1", 0, 0, false, false, 0, 0));
+
+        assertOnly(Violation.STUCK, 1);
+    }
+
+    @Test
+    void aMessageThatOvertakesItsHeadIsSeen() {
+        changes.remove(3);
+        changes.remove(2);
+        changes.add(claimed("6", "a", 1, "t1"));
+        changes.add(done("7", "a", 1, "t1"));
+
+        assertOnly(Violation.INVERTED, 2); // leased before it, and Done before it
+    }
+
+    @Test
+    void aKeyWithTwoOwnersIsSeen() {
+        changes.remove(3);
+        changes.add(4, done("5a", "a", 1, "t1"));
+
+        assertOnly(Violation.INVERTED, 1);
+    }
+
+    @Test
+    void aRunUnderOneTokenIsNoViolation() {
+        changes.subList(2, 6).clear();
+        changes.addAll(List.of(
+                claimed("2", "b", 2, "t"), claimed("2", "a", 1, "t"), done("3", "b", 2, "t"), done("3", "a", 1, "t")));
+        settled.clear();
+
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    @Test
+    void whatIsRequeuedComesLate() {
+        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 3, "t1", null, 1, 1, false, false, 0, 0));
+        changes.add(5, new Change("4a", "outbox", "a", 1, "k", 3, 0, null, null, 1, 0, false, false, 0, 0));
+        changes.add(claimed("6", "a", 1, "t3"));
+        changes.add(done("7", "a", 1, "t3"));
+        effects.add(effects.remove(0));
+
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    @Test
+    void whatIsRequeuedDoesNotGetAKeyASecondOwner() {
+        changes.subList(2, 6).clear();
+        changes.addAll(List.of(
+                new Change("2", "outbox", "a", 1, "k", 0, 3, null, null, 0, 1, false, false, 0, 0),
+                claimed("3", "b", 2, "t2"),
+                new Change("4", "outbox", "a", 1, "k", 3, 0, null, null, 1, 0, false, false, 0, 0),
+                new Change("5", "outbox", "a", 1, "k", 0, 1, null, "t1", 0, 1, false, false, 1_000, 1_000),
+                done("6", "b", 2, "t2"),
+                done("7", "a", 1, "t1")));
+
+        assertThat(judge().count(Violation.INVERTED)).isOne();
+    }
+
+    private static Row row(String item, long sequence, int status, Payload payload) {
+        return new Row(item, Consumer.EDGE, "k", sequence, status, payload);
+    }
+
+    private static Change inserted(String xact, String item, long sequence) {
+        return new Change(xact, "outbox", item, sequence, "k", -1, 0, null, null, 0, 0, false, false, 0, 0);
+    }
+
+    private static Change claimed(String xact, String item, long sequence, String token) {
+        return new Change(xact, "outbox", item, sequence, "k", 0, 1, null, token, 0, 1, false, false, 0, 0);
+    }
+
+    private static Change done(String xact, String item, long sequence, String token) {
+        return new Change(xact, "outbox", item, sequence, "k", 1, 2, token, null, 1, 1, false, false, 0, 0);
+    }
+}

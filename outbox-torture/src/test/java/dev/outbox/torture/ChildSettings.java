@@ -1,0 +1,74 @@
+package dev.outbox.torture;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What a child JVM is told at its start, as system properties.
+ *
+ * @param backlog so many messages may wait; with more, the producers pause
+ * @param crashAt the step at which a worker dies, or null
+ * @param crashPass at the so-manieth time
+ */
+record ChildSettings(
+        String name,
+        String jdbcUrl,
+        Tables tables,
+        Set<Fault> faults,
+        long seed,
+        Path history,
+        String variant,
+        int backlog,
+        Step crashAt,
+        int crashPass) {
+    /** Short, so that what a dead worker held comes back soon; long against a busy machine. */
+    static final Duration LEASE = Duration.ofSeconds(4);
+
+    List<String> toOptions() {
+        return List.of(
+                "-Dchild.name=" + name,
+                "-Dchild.url=" + jdbcUrl,
+                "-Dchild.turn=" + tables.turn(),
+                "-Dchild.faults=" + Fault.format(faults),
+                "-Dchild.seed=" + seed,
+                "-Dchild.history=" + history,
+                "-Dchild.variant=" + variant,
+                "-Dchild.backlog=" + backlog,
+                "-Dchild.crashAt=" + (crashAt == null ? "" : crashAt.name()),
+                "-Dchild.crashPass=" + crashPass);
+    }
+
+    static ChildSettings fromProperties() {
+        String crashAt = property("crashAt");
+        return new ChildSettings(
+                property("name"),
+                property("url"),
+                new Tables(Integer.parseInt(property("turn"))),
+                Fault.parse(property("faults")),
+                Long.parseLong(property("seed")),
+                Path.of(property("history")),
+                property("variant"),
+                Integer.parseInt(property("backlog")),
+                crashAt.isEmpty() ? null : Step.valueOf(crashAt),
+                Integer.parseInt(property("crashPass")));
+    }
+
+    private static String property(String name) {
+        String value = System.getProperty("child." + name);
+        if (value == null) {
+            throw new IllegalStateException("child." + name + " is not set; a child is started by the harness");
+        }
+        return value;
+    }
+
+    boolean has(Fault fault) {
+        return faults.contains(fault);
+    }
+
+    /** Innocent messages never use up so many attempts; killers have to, so that they are Dead before long. */
+    int maxAttempts() {
+        return has(Fault.POISON) ? 3 : 60;
+    }
+}

@@ -1,0 +1,157 @@
+package dev.outbox.torture;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+
+/** The children of one turn, and who replaces them when they die. Not thread-safe. */
+final class Crew implements AutoCloseable {
+    private final Turn.Plan plan;
+    private final String jdbcUrl;
+    private final Random random;
+    private final List<Step> steps;
+    private final List<String> jvmOptions;
+    private final List<Child> workers = new ArrayList<>();
+    private Child producer;
+    private boolean calm;
+    private boolean producing = true;
+    private int started;
+    private int deaths;
+
+    Crew(Turn.Plan plan, String jdbcUrl, Random random) {
+        this.plan = plan;
+        this.jdbcUrl = jdbcUrl;
+        this.random = random;
+        this.steps = new ArrayList<>(plan.faults().stream()
+                .map(Fault::step)
+                .filter(step -> step != null)
+                .toList());
+        this.jvmOptions = plan.faults().contains(Fault.CLOCK_JUMP)
+                ? List.of("-javaagent:" + ClockAgent.jar(plan.directory()))
+                : List.of();
+        this.producer = start(ProducerMain.class);
+        for (int i = 0; i < plan.workers(); i++) {
+            workers.add(start(WorkerMain.class));
+        }
+    }
+
+    private Child start(Class<?> main) {
+        boolean worker = main == WorkerMain.class;
+        String name = (worker ? "w" : "p") + ++started;
+        Step crashAt = worker && !calm && !steps.isEmpty() ? steps.get(started % steps.size()) : null;
+        int crashPass = plan.once() ? 1 + random.nextInt(5) : 20 + random.nextInt(100);
+        return Child.start(
+                main,
+                new ChildSettings(
+                        name,
+                        jdbcUrl,
+                        plan.tables(),
+                        plan.faults(),
+                        random.nextLong(),
+                        plan.directory().resolve(name + ".history"),
+                        plan.variant(),
+                        plan.backlog(),
+                        crashAt,
+                        crashPass),
+                worker ? jvmOptions : List.of());
+    }
+
+    /**
+     * Replaces whoever has died.
+     *
+     * @return the faults they died of: the step where they were told to, or a message
+     */
+    List<Fault> supervise() {
+        List<Fault> causes = new ArrayList<>();
+        for (int i = 0; i < workers.size(); i++) {
+            Child worker = workers.get(i);
+            if (!worker.isAlive()) {
+                if (worker.exitCode() == Step.EXIT_CODE) {
+                    causes.add(Fault.at(worker.settings().crashAt()));
+                    if (plan.once()) {
+                        steps.remove(worker.settings().crashAt());
+                    }
+                } else if (worker.exitCode() == Payload.EXIT_CODE) {
+                    causes.add(Fault.POISON);
+                }
+                workers.set(i, start(WorkerMain.class));
+            }
+        }
+        if (producing && !producer.isAlive()) {
+            producer = start(ProducerMain.class);
+        }
+        deaths += causes.size();
+        return causes;
+    }
+
+    /**
+     * Somebody who is at work is killed, one in eight times the producer.
+     *
+     * @return whether there was somebody
+     */
+    boolean killOne() {
+        Child victim = producing && random.nextInt(8) == 0 && producer.isAtWork() ? producer : worker();
+        if (victim == null) {
+            return false;
+        }
+        victim.kill();
+        deaths++;
+        return true;
+    }
+
+    /** Any worker who is at work; null if there is none. */
+    Child worker() {
+        List<Child> atWork = workers.stream().filter(Child::isAtWork).toList();
+        return atWork.isEmpty() ? null : atWork.get(random.nextInt(atWork.size()));
+    }
+
+    List<Child> workers() {
+        return workers;
+    }
+
+    /** How many were killed, by a signal or at a step. */
+    int deaths() {
+        return deaths;
+    }
+
+    /** No more messages; the transactions under way come to their end. */
+    void stopProducing() {
+        producing = false;
+        producer.tell("stop");
+        if (!producer.await(15)) {
+            producer.kill();
+        }
+    }
+
+    /** From now on nobody dies by a plan. */
+    void calm() {
+        calm = true;
+        for (Child worker : workers) {
+            worker.tell("calm");
+            worker.resume();
+        }
+    }
+
+    List<Path> histories() {
+        try (Stream<Path> files = Files.list(plan.directory())) {
+            return files.filter(file -> file.toString().endsWith(".history")).toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void killAll() {
+        producer.kill();
+        workers.forEach(Child::kill);
+    }
+
+    @Override
+    public void close() {
+        killAll();
+    }
+}

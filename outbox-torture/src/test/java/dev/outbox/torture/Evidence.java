@@ -1,0 +1,150 @@
+package dev.outbox.torture;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * All that is known of a turn once it is over: what the processes saw, and what is in the database.
+ *
+ * @param orders the transactions that the business knows of
+ * @param outbox by message id
+ * @param inbox the work items of the inbox, by message id
+ * @param effects in the order they were written
+ * @param changes of work items of outbox and inbox, in the order the database made them
+ * @param innocentsMayDie whether messages that kill workers take others along
+ */
+record Evidence(
+        History.Seen seen,
+        Set<String> orders,
+        Map<String, Row> outbox,
+        Map<String, Row> inbox,
+        List<Effect> effects,
+        List<Change> changes,
+        boolean innocentsMayDie) {
+    /** A work item as it is at the end. */
+    record Row(String item, String topic, String key, long sequence, int status, Payload payload) {}
+
+    record Effect(String messageId, boolean altered) {}
+
+    /**
+     * One change of a work item.
+     *
+     * @param xact the transaction that made it
+     * @param oldStatus -1 if it was inserted
+     * @param expired whether it ended a lease that had run out, and so was nobody's settle
+     * @param early whether that lease had not run out
+     * @param began when its transaction did, in milliseconds
+     * @param made when it was made, before its commit, in milliseconds
+     */
+    record Change(
+            String xact,
+            String queue,
+            String item,
+            long sequence,
+            String key,
+            int oldStatus,
+            int newStatus,
+            String oldToken,
+            String newToken,
+            int oldAttempts,
+            int newAttempts,
+            boolean expired,
+            boolean early,
+            long began,
+            long made) {
+        boolean isInsert() {
+            return oldStatus == -1;
+        }
+
+        boolean isClaim() {
+            return newStatus == 1 && newToken != null && !newToken.equals(oldToken);
+        }
+    }
+
+    static Evidence collect(Server server, Tables tables, History.Seen seen, boolean innocentsMayDie)
+            throws SQLException {
+        try (Connection connection = server.connect();
+                Statement statement = connection.createStatement()) {
+            Set<String> orders = new HashSet<>();
+            try (ResultSet row = statement.executeQuery("SELECT tx FROM " + tables.orders())) {
+                while (row.next()) {
+                    orders.add(row.getString(1));
+                }
+            }
+            List<Effect> effects = new ArrayList<>();
+            try (ResultSet row =
+                    statement.executeQuery("SELECT message_id, altered FROM " + tables.effects() + " ORDER BY place")) {
+                while (row.next()) {
+                    effects.add(new Effect(row.getString(1), row.getBoolean(2)));
+                }
+            }
+            return new Evidence(
+                    seen,
+                    orders,
+                    rows(statement, tables.outbox()),
+                    rows(statement, tables.inbox()),
+                    effects,
+                    changes(statement, tables),
+                    innocentsMayDie);
+        }
+    }
+
+    private static Map<String, Row> rows(Statement statement, String table) throws SQLException {
+        Map<String, Row> rows = new HashMap<>();
+        try (ResultSet row = statement.executeQuery(
+                "SELECT message_id, work_item_id, topic, message_key, sequence, status, payload FROM " + table
+                        + " WHERE topic IS NOT NULL")) {
+            while (row.next()) {
+                String payload = row.getString(7);
+                boolean known = payload.equals(payload.toUpperCase(java.util.Locale.ROOT));
+                rows.put(
+                        row.getString(1),
+                        new Row(
+                                row.getString(2),
+                                row.getString(3),
+                                row.getString(4),
+                                row.getLong(5),
+                                row.getInt(6),
+                                known ? Payload.valueOf(payload) : Payload.FINE));
+            }
+        }
+        return rows;
+    }
+
+    private static List<Change> changes(Statement statement, Tables tables) throws SQLException {
+        List<Change> changes = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery(
+                "SELECT xact::text, queue, item, sequence, key, COALESCE(old_status, -1), new_status, old_token,"
+                        + " new_token, COALESCE(old_attempts, 0), new_attempts, expired, early, (extract(epoch FROM began) * 1000)::bigint,"
+                        + " (extract(epoch FROM made) * 1000)::bigint FROM " + tables.audit()
+                        + " ORDER BY place")) {
+            while (row.next()) {
+                changes.add(new Change(
+                        row.getString(1),
+                        row.getString(2),
+                        row.getString(3),
+                        row.getLong(4),
+                        row.getString(5),
+                        row.getInt(6),
+                        row.getInt(7),
+                        row.getString(8),
+                        row.getString(9),
+                        row.getInt(10),
+                        row.getInt(11),
+                        row.getBoolean(12),
+                        row.getBoolean(13),
+                        row.getLong(14),
+                        row.getLong(15)));
+            }
+        }
+        return changes;
+    }
+}

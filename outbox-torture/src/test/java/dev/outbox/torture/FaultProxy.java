@@ -1,0 +1,293 @@
+package dev.outbox.torture;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** The network between the children and their database, which can fail. Thread-safe. */
+final class FaultProxy implements AutoCloseable {
+    /** What swallows bytes: what the database is sent, or what it answers. */
+    enum Direction {
+        TO_SERVER,
+        TO_CLIENT
+    }
+
+    /** What happens to the next COMMIT, before the database gets it or after it has answered. */
+    enum InCommit {
+        RESET_BEFORE,
+        RESET_AFTER,
+        SWALLOWED_BEFORE,
+        SWALLOWED_AFTER
+    }
+
+    private static final byte[] COMMITTED = "COMMIT\0".getBytes(StandardCharsets.US_ASCII);
+
+    private final int target;
+    private final ServerSocket listener;
+    private final Set<Link> links = ConcurrentHashMap.newKeySet();
+    private final AtomicReference<InCommit> nextCommit = new AtomicReference<>();
+    private final AtomicInteger hitCommits = new AtomicInteger();
+    private volatile Direction blackHole;
+
+    FaultProxy(int target) {
+        this.target = target;
+        try {
+            this.listener = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        thread(this::accept);
+    }
+
+    int port() {
+        return listener.getLocalPort();
+    }
+
+    /** RST to both ends of every connection. */
+    int reset() {
+        int count = links.size();
+        links.forEach(Link::reset);
+        return count;
+    }
+
+    /** From now on everything in this direction vanishes, on old and new connections. */
+    void blackHole(Direction direction) {
+        blackHole = direction;
+        links.forEach(link -> link.hole = direction);
+    }
+
+    /** New connections work again; those that lost bytes are reset, as by a keep-alive that notices at last. */
+    void heal() {
+        blackHole = null;
+        nextCommit.set(null);
+        links.stream().filter(link -> link.hole != null).forEach(Link::reset);
+    }
+
+    /** The next COMMIT on any connection is hit. */
+    void hitNextCommit(InCommit how) {
+        nextCommit.set(how);
+    }
+
+    /** How many were hit so far. */
+    int hitCommits() {
+        return hitCommits.get();
+    }
+
+    private void accept() {
+        while (!listener.isClosed()) {
+            try {
+                Socket client = listener.accept();
+                try {
+                    Link link = new Link(client);
+                    links.add(link);
+                    thread(link::toServer);
+                    thread(link::toClient);
+                } catch (IOException e) {
+                    client.close(); // the database is down: so it is for the client
+                }
+            } catch (IOException e) {
+                if (!listener.isClosed()) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        }
+    }
+
+    private static void thread(Runnable body) {
+        Thread thread = new Thread(body, "fault-proxy");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
+    public void close() throws IOException {
+        listener.close();
+        reset();
+    }
+
+    /** One connection, seen from between its ends. */
+    private final class Link {
+        private final Socket client;
+        private final Socket server = new Socket();
+        private final Commits commits = new Commits();
+        private volatile Direction hole = blackHole;
+        private volatile InCommit afterCommit;
+
+        Link(Socket client) throws IOException {
+            this.client = client;
+            client.setTcpNoDelay(true);
+            server.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), target), 2_000);
+            server.setTcpNoDelay(true);
+        }
+
+        void toServer() {
+            byte[] buffer = new byte[64 * 1024];
+            try {
+                InputStream in = client.getInputStream();
+                OutputStream out = server.getOutputStream();
+                for (int count; (count = in.read(buffer)) >= 0; ) {
+                    int before = commits.next(buffer, count);
+                    InCommit hit = before < 0 ? null : nextCommit.getAndSet(null);
+                    if (hit != null) {
+                        hitCommits.incrementAndGet();
+                        hit(hit, out, buffer, before);
+                    }
+                    if (hole != Direction.TO_SERVER) {
+                        out.write(buffer, 0, count);
+                    }
+                }
+                end();
+            } catch (IOException e) {
+                end();
+            }
+        }
+
+        private void hit(InCommit how, OutputStream out, byte[] buffer, int before) throws IOException {
+            switch (how) {
+                case RESET_BEFORE -> {
+                    out.write(buffer, 0, before);
+                    reset();
+                }
+                case SWALLOWED_BEFORE -> {
+                    out.write(buffer, 0, before);
+                    hole = Direction.TO_SERVER;
+                }
+                case RESET_AFTER, SWALLOWED_AFTER -> afterCommit = how;
+            }
+        }
+
+        void toClient() {
+            byte[] buffer = new byte[64 * 1024];
+            try {
+                InputStream in = server.getInputStream();
+                OutputStream out = client.getOutputStream();
+                for (int count; (count = in.read(buffer)) >= 0; ) {
+                    if (afterCommit != null && contains(buffer, count, COMMITTED)) {
+                        if (afterCommit == InCommit.RESET_AFTER) {
+                            reset();
+                        }
+                        hole = Direction.TO_CLIENT;
+                    }
+                    if (hole != Direction.TO_CLIENT) {
+                        out.write(buffer, 0, count);
+                    }
+                }
+                end();
+            } catch (IOException e) {
+                end();
+            }
+        }
+
+        /** One end is gone; a black hole does not even tell the other one. */
+        private void end() {
+            if (hole == null) {
+                reset();
+            }
+        }
+
+        void reset() {
+            links.remove(this);
+            close(client);
+            close(server);
+        }
+
+        private static void close(Socket socket) {
+            try {
+                socket.setSoLinger(true, 0);
+            } catch (IOException e) {
+                // closed already
+            }
+            try {
+                socket.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    private static boolean contains(byte[] buffer, int count, byte[] word) {
+        for (int at = 0; at + word.length <= count; at++) {
+            if (Arrays.equals(buffer, at, at + word.length, word, 0, word.length)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Finds COMMIT in what a client sends: by its text, or by the name under which it was prepared. */
+    private static final class Commits {
+        private final Set<String> prepared = new HashSet<>();
+        private byte[] rest = {};
+        private boolean started;
+
+        /** Where in these bytes the message begins that executes a COMMIT; -1 if there is none. */
+        int next(byte[] chunk, int count) {
+            byte[] all = Arrays.copyOf(rest, rest.length + count);
+            System.arraycopy(chunk, 0, all, rest.length, count);
+            int found = -1;
+            int at = 0;
+            while (true) {
+                int header = started ? 5 : 4; // the very first message has no type
+                if (all.length - at < header) {
+                    break;
+                }
+                int length = ByteBuffer.wrap(all, at + header - 4, 4).getInt() + header - 4;
+                if (all.length - at < length) {
+                    break;
+                }
+                if (started && executesCommit((char) all[at], all, at + 5, at + length) && found < 0) {
+                    found = Math.max(0, at - rest.length);
+                }
+                started = true;
+                at += length;
+            }
+            rest = Arrays.copyOfRange(all, at, all.length);
+            return found;
+        }
+
+        private boolean executesCommit(char type, byte[] all, int from, int to) {
+            switch (type) {
+                case 'Q' -> {
+                    return text(all, from, to).equalsIgnoreCase("COMMIT");
+                }
+                case 'P' -> {
+                    String name = text(all, from, to);
+                    if (text(all, from + name.length() + 1, to).equalsIgnoreCase("COMMIT")) {
+                        prepared.add(name);
+                    } else {
+                        prepared.remove(name);
+                    }
+                    return false;
+                }
+                case 'B' -> {
+                    String portal = text(all, from, to);
+                    return prepared.contains(text(all, from + portal.length() + 1, to));
+                }
+                default -> {
+                    return false;
+                }
+            }
+        }
+
+        private static String text(byte[] all, int from, int to) {
+            int end = from;
+            while (end < to && all[end] != 0) {
+                end++;
+            }
+            return new String(all, from, end - from, StandardCharsets.ISO_8859_1);
+        }
+    }
+}

@@ -1,0 +1,298 @@
+package dev.outbox.torture;
+
+import dev.outbox.Enqueued;
+import dev.outbox.Inbox;
+import dev.outbox.Incoming;
+import dev.outbox.Message;
+import dev.outbox.Ordering;
+import dev.outbox.Outbox;
+import dev.outbox.OutboxException;
+import dev.outbox.Receipt;
+import dev.outbox.WorkItem;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.TransactionalSource;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.sql.Statement;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import javax.sql.DataSource;
+
+/**
+ * The library with one thing broken, one class each. Where the thing is in a statement, the statement itself is changed
+ * on its way to the database, so that all else is the library as it is.
+ *
+ * <p>A migration without the sync in the database will be one of them, once there is such a migration.
+ */
+final class Mutants {
+    private Mutants() {}
+
+    static final class NoTokenCheckOnSettle implements Variant {
+        @Override
+        public DataSource dataSource(DataSource honest) {
+            return Rewriting.each(
+                    honest,
+                    sql -> sql.replace(
+                            "AND \"owner_token\" = ? AND \"status\" >= 1",
+                            "AND (\"owner_token\" = ? OR true) AND \"status\" >= 1"));
+        }
+    }
+
+    static final class FencedSettleNotReported implements Variant {
+        @Override
+        public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
+            return new ForwardingSource(honest) {
+                @Override
+                public Set<Lease> settle(List<Settlement> settlements) {
+                    super.settle(settlements);
+                    return Set.of();
+                }
+            };
+        }
+    }
+
+    /** The planner may run the subquery once per row, and then its LIMIT limits nothing. */
+    static final class InSubqueryClaim implements Variant {
+        private static final String CLAIM = """
+                SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off;
+                SET LOCAL enable_hashagg = off; SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off;
+                UPDATE %1$s SET status = 1, owner_token = ?, attempt_count = attempt_count + 1,
+                    locked_until = now() + ? * interval '1 ms', processed_by = ?
+                WHERE status = 0 AND message_key IS NULL AND work_item_id IN (
+                    SELECT work_item_id FROM %1$s WHERE status = 0 AND message_key IS NULL
+                    ORDER BY sequence LIMIT ? FOR UPDATE SKIP LOCKED)
+                RETURNING work_item_id, sequence, attempt_count, created_on, topic, message_id, payload
+                """;
+
+        @Override
+        public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
+            String table = ChildSettings.fromProperties().tables().outbox();
+            return new ForwardingSource(honest) {
+                private int claims;
+
+                @Override
+                public Claim claim(ClaimRequest request) {
+                    // every other one is honest, so that keys and the inbox go on
+                    return claims++ % 2 == 0 || request.owner().endsWith("-inbox")
+                            ? super.claim(request)
+                            : claimUnkeyed(dataSource, table, request);
+                }
+            };
+        }
+
+        private static Claim claimUnkeyed(DataSource dataSource, String table, ClaimRequest request) {
+            String token = UUID.randomUUID().toString();
+            try (Connection connection = dataSource.getConnection()) {
+                connection.setAutoCommit(false);
+                List<WorkItem> items = new ArrayList<>();
+                try (PreparedStatement claim = connection.prepareStatement(CLAIM.formatted(table))) {
+                    claim.setObject(1, UUID.fromString(token));
+                    claim.setLong(2, request.lease().toMillis());
+                    claim.setString(3, request.owner());
+                    claim.setInt(4, Math.min(20, request.count()));
+                    boolean rows = claim.execute();
+                    while (!rows) {
+                        rows = claim.getMoreResults();
+                    }
+                    try (ResultSet row = claim.getResultSet()) {
+                        while (row.next()) {
+                            items.add(new WorkItem(
+                                    row.getString(1),
+                                    row.getLong(2),
+                                    row.getInt(3),
+                                    row.getObject(4, OffsetDateTime.class).toInstant(),
+                                    Message.to(row.getString(5))
+                                            .id(row.getString(6))
+                                            .payload(row.getString(7))));
+                        }
+                    }
+                }
+                connection.commit();
+                if (items.size() > Math.min(20, request.count())) {
+                    // the watched source sees what was asked for, which may be more than 20
+                    new History(ChildSettings.fromProperties().history()).write("overclaimed", 20, items.size());
+                }
+                items.sort((a, b) -> Long.compare(a.sequence(), b.sequence()));
+                return new Claim(token, Instant.now(), items, List.of(), true);
+            } catch (SQLException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    /** Leases end by the clock of the worker that looks, not by that of the database. */
+    static final class ApplicationClock implements Variant {
+        @Override
+        public DataSource dataSource(DataSource honest) {
+            return Rewriting.some(honest, sql -> {
+                String now = "'" + SkewedClock.now() + "'::timestamptz";
+                return sql.replace("\"locked_until\" <= statement_timestamp()", "\"locked_until\" <= " + now);
+            });
+        }
+    }
+
+    /** A row that was Ready when it was looked at is taken, whatever happened to it since. */
+    static final class NoStatusRecheck implements Variant {
+        @Override
+        public DataSource dataSource(DataSource honest) {
+            return Rewriting.claimOfKeys(
+                    honest,
+                    sql -> sql.replaceAll(
+                                    "AND \"topic\" IS NOT NULL\\s+AND \"status\" = 0 AND \\(\"due_on\"",
+                                    // with some time between the look and the lock
+                                    "AND \"topic\" IS NOT NULL AND (SELECT pg_sleep(0.02)) IS NOT NULL AND (\"due_on\"")
+                            .replaceAll(
+                                    "AND \"topic\" IS NOT NULL AND \"status\" = 0\\s+AND \\(SELECT to_key",
+                                    "AND \"topic\" IS NOT NULL AND (SELECT to_key"));
+        }
+    }
+
+    static final class LowWaterMarkOnKeys implements Variant {
+        @Override
+        public DataSource dataSource(DataSource honest) {
+            return Rewriting.claimOfKeys(honest, sql -> {
+                String table = sql.replaceAll("(?s).*?UPDATE (\"public\".\"[a-z_0-9]+\").*", "$1");
+                return sql.replace(
+                        "(\"status\" < 2 OR \"status\" = 3 AND \"blocks_key\") AND",
+                        "\"status\" < 2 AND \"sequence\" > (SELECT COALESCE(max(\"sequence\"), 0) FROM " + table
+                                + " WHERE \"status\" = 2 AND \"message_key\" IS NOT NULL) AND");
+            });
+        }
+    }
+
+    static final class InFlightRowsIgnored implements Variant {
+        @Override
+        public DataSource dataSource(DataSource honest) {
+            return Rewriting.claimOfKeys(honest, sql -> sql.replace("(\"status\" < 2 OR", "(\"status\" < 1 OR"));
+        }
+    }
+
+    /** The head is enough: nobody looks whether later rows of the key are leased. */
+    static final class NoProbeForLeasedRows implements Variant {
+        @Override
+        public DataSource dataSource(DataSource honest) {
+            return Rewriting.claimOfKeys(
+                    honest,
+                    sql -> sql.replace(
+                                    "ORDER BY \"message_key\", \"status\" DESC, \"sequence\"",
+                                    "ORDER BY \"message_key\", \"sequence\"")
+                            .replace("ORDER BY \"status\" DESC, \"sequence\"", "ORDER BY \"sequence\""));
+        }
+    }
+
+    static final class AttemptNotCountedAtClaim implements Variant {
+        @Override
+        public DataSource dataSource(DataSource honest) {
+            return Rewriting.each(honest, sql -> sql.replace("\"attempt_count\" + 1", "\"attempt_count\" + 0"));
+        }
+    }
+
+    static final class ExpiredLeasesNeverFound implements Variant {
+        @Override
+        public DataSource dataSource(DataSource honest) {
+            return Rewriting.some(
+                    honest,
+                    sql -> sql.replace("AND (\"locked_until\" <= statement_timestamp())", "AND (false) AND (true)"));
+        }
+    }
+
+    static final class AckOutsideTheHandlersTransaction implements Variant {
+        @Override
+        public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
+            return new ForwardingSource(honest) {
+                @Override
+                public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
+                    return settle(settlements);
+                }
+            };
+        }
+    }
+
+    static final class EnqueueOutsideTheCallersTransaction implements Variant {
+        @Override
+        public Outbox outbox(Outbox honest, DataSource dataSource) {
+            return new ForwardingOutbox(honest) {
+                @Override
+                public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
+                    try (Connection own = dataSource.getConnection()) {
+                        own.setAutoCommit(false);
+                        Enqueued enqueued = super.enqueueAll(own, messages);
+                        own.commit();
+                        return enqueued;
+                    } catch (SQLException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+            };
+        }
+    }
+
+    static final class SequenceBeforeTheLock implements Variant {
+        @Override
+        public Ordering ordering() {
+            return Ordering.RELAXED;
+        }
+    }
+
+    static final class RivalAnsweredDuplicateEarly implements Variant {
+        @Override
+        public Inbox inbox(Inbox honest) {
+            return new ForwardingInbox(honest) {
+                @Override
+                public Receipt receive(Connection tx, Incoming incoming) {
+                    try (Statement statement = tx.createStatement()) {
+                        Savepoint before = tx.setSavepoint();
+                        statement.execute("SET LOCAL lock_timeout = '1ms'");
+                        try {
+                            return super.receive(tx, incoming);
+                        } catch (OutboxException e) {
+                            if (!e.isRetryable()) {
+                                throw e;
+                            }
+                            tx.rollback(before);
+                            return new Receipt(Receipt.Kind.DUPLICATE, Instant.now(), Instant.now(), 2);
+                        }
+                    } catch (SQLException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+            };
+        }
+    }
+
+    static final class EveryReceiptIsTheFirst implements Variant {
+        @Override
+        public Inbox inbox(Inbox honest) {
+            return new ForwardingInbox(honest) {
+                @Override
+                public Receipt receive(Connection tx, Incoming incoming) {
+                    Receipt receipt = super.receive(tx, incoming);
+                    return new Receipt(Receipt.Kind.FIRST, receipt.firstSeen(), receipt.lastSeen(), 1);
+                }
+            };
+        }
+    }
+
+    static final class AlteredContentNotNoticed implements Variant {
+        @Override
+        public Inbox inbox(Inbox honest) {
+            return new ForwardingInbox(honest) {
+                @Override
+                public Receipt receive(Connection tx, Incoming incoming) {
+                    return super.receive(tx, incoming.hash(new byte[Incoming.HASH_LENGTH]));
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package dev.outbox.torture;
+
+import java.util.Random;
+
+/** What a message does to its consumer. */
+enum Payload {
+    FINE,
+    /** Fails at its first attempts. */
+    FAILS_AT_FIRST,
+    /** Fails until an operator has mended it. */
+    POISON,
+    /** Ends the JVM. */
+    KILLS;
+
+    /** The exit code of a JVM that died of a message. */
+    static final int EXIT_CODE = 98;
+
+    /** The attempts at which a message fails that fails at first. */
+    static final int FIRST_ATTEMPTS = 2;
+
+    /** With what probability a message is what. */
+    static Payload random(Random random, ChildSettings settings, boolean hot) {
+        double dice = random.nextDouble();
+        if (settings.has(Fault.POISON)) {
+            return dice < 0.0003 ? KILLS : dice < 0.01 ? POISON : FINE;
+        }
+        if (hot && settings.has(Fault.HOT_KEY)) {
+            return dice < 0.01 ? POISON : dice < 0.03 ? FAILS_AT_FIRST : FINE;
+        }
+        return dice < 0.002 ? FAILS_AT_FIRST : FINE;
+    }
+}

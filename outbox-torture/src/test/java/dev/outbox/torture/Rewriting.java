@@ -1,0 +1,61 @@
+package dev.outbox.torture;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
+
+/** A data source that changes statements on their way to the database; for mutants. */
+final class Rewriting {
+    private Rewriting() {}
+
+    /** Any statement. */
+    static DataSource each(DataSource honest, UnaryOperator<String> change) {
+        return some(honest, change);
+    }
+
+    /** The statement that claims keys. */
+    static DataSource claimOfKeys(DataSource honest, UnaryOperator<String> change) {
+        return some(honest, sql -> sql.contains("locked_heads") ? change.apply(sql) : sql);
+    }
+
+    /** A JVM in which nothing was ever changed says so at its end: then it was no mutant. */
+    static DataSource some(DataSource honest, UnaryOperator<String> change) {
+        AtomicBoolean changed = new AtomicBoolean();
+        Thread report = new Thread(() -> {
+            if (!changed.get()) {
+                System.err.println("no statement was changed");
+            }
+        });
+        Runtime.getRuntime().addShutdownHook(report);
+        return proxy(DataSource.class, (self, method, arguments) -> {
+            Object answer = call(honest, method, arguments);
+            if (!(answer instanceof Connection connection)) {
+                return answer;
+            }
+            return proxy(Connection.class, (it, called, given) -> {
+                if (called.getName().equals("prepareStatement")) {
+                    String sql = (String) given[0];
+                    given[0] = change.apply(sql);
+                    changed.compareAndSet(false, !sql.equals(given[0]));
+                }
+                return call(connection, called, given);
+            });
+        });
+    }
+
+    private static Object call(Object target, java.lang.reflect.Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+        return type.cast(Proxy.newProxyInstance(Rewriting.class.getClassLoader(), new Class<?>[] {type}, handler));
+    }
+}

@@ -1,0 +1,86 @@
+package dev.outbox.torture;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.BreakerPolicy;
+import dev.outbox.Inbox;
+import dev.outbox.Poller;
+import dev.outbox.PollerBuilder;
+import dev.outbox.RetryPolicy;
+import dev.outbox.WorkQueue;
+import dev.outbox.postgres.PostgresInbox;
+import dev.outbox.postgres.PostgresOutbox;
+import dev.outbox.spi.TransactionalSource;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import javax.sql.DataSource;
+
+/**
+ * A worker: a poller of the outbox whose destination is a consumer with an inbox, and a poller of that inbox. On stdin
+ * it is told {@code calm}, {@code pause MILLIS}, {@code exhaust MILLIS} or {@code clock MILLIS}. On SIGTERM it closes its pollers.
+ */
+final class WorkerMain {
+    private WorkerMain() {}
+
+    public static void main(String[] arguments) throws InterruptedException {
+        ChildSettings settings = ChildSettings.fromProperties();
+        HikariDataSource pool = ChildProcess.pool(settings);
+        Step.Plan plan = new Step.Plan(settings.crashAt(), settings.crashPass());
+        History history = new History(settings.history());
+        Variant variant = Variant.named(settings.variant());
+        DataSource dataSource = variant.dataSource(pool);
+        PostgresOutbox outbox = ChildProcess.untilItWorks(() -> PostgresOutbox.builder(dataSource)
+                .table(settings.tables().outbox())
+                .build());
+        Inbox inbox = ChildProcess.untilItWorks(() -> PostgresInbox.builder(dataSource)
+                .table(settings.tables().inbox())
+                .consumer("torture")
+                .lockTimeout(Duration.ofMillis(1_500))
+                .build());
+        Consumer consumer = new Consumer(settings, pool, variant.inbox(inbox), history, plan);
+        ChildProcess.listen(line -> {
+            String[] words = line.split(" ");
+            switch (words[0]) {
+                case "calm" -> {
+                    plan.calm();
+                    consumer.pauseWithin(Duration.ZERO);
+                }
+                case "pause" -> consumer.pauseWithin(Duration.ofMillis(Long.parseLong(words[1])));
+                case "exhaust" -> ChildProcess.exhaust(pool, Long.parseLong(words[1]));
+                case "clock" -> SkewedClock.skew(Duration.ofMillis(Long.parseLong(words[1])));
+                default -> throw new IllegalArgumentException("what is \"" + line + "\"?");
+            }
+        });
+        Poller deliveries = poller(settings, watched(outbox, variant, pool, history, plan))
+                .name(settings.name())
+                .batchSize(20, 200)
+                .toBatch(consumer)
+                .start();
+        Poller handling = poller(settings, watched(inbox, variant, pool, history, plan))
+                .name(settings.name() + "-inbox")
+                .batchSize(10, 50)
+                .concurrency(2)
+                .inTransaction(consumer)
+                .start();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            deliveries.close();
+            handling.close();
+        }));
+        new CountDownLatch(1).await();
+    }
+
+    private static TransactionalSource watched(
+            WorkQueue queue, Variant variant, DataSource pool, History history, Step.Plan plan) {
+        TransactionalSource source = (TransactionalSource) queue.source();
+        return new WatchedSource(variant.source(source, pool), history, plan);
+    }
+
+    private static PollerBuilder poller(ChildSettings settings, TransactionalSource source) {
+        return Poller.from(source)
+                .lease(ChildSettings.LEASE)
+                .idle(Duration.ofMillis(10), Duration.ofMillis(100))
+                .retry(new RetryPolicy(Duration.ofMillis(10), Duration.ofMillis(200), settings.maxAttempts()))
+                .breaker(new BreakerPolicy(20, Duration.ofMillis(50), Duration.ofMillis(200)))
+                .maxDeliveryTime(Duration.ofSeconds(10))
+                .drainTimeout(Duration.ofMillis(500));
+    }
+}
