@@ -1,5 +1,6 @@
 package dev.outbox.jdbc.internal;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,6 +26,13 @@ public record Layout(String table, Map<String, String> columns, Map<String, Obje
     /** Without constants. */
     public Layout(String table, Map<String, String> columns) {
         this(table, columns, Map.of());
+    }
+
+    /** The same where this name stands for this too. */
+    public Layout with(String logical, String text) {
+        Map<String, String> more = new HashMap<>(columns);
+        more.put(logical, text);
+        return new Layout(table, more, constants);
     }
 
     /** The statement for this table. */
