@@ -2,7 +2,7 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.internal.HeadersText;
 import dev.outbox.jdbc.internal.NationalText;
-import java.util.HexFormat;
+import java.io.ByteArrayOutputStream;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -10,10 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Rows on their way to the server as one parameter, a JSON array of objects that {@code OPENJSON} reads: so many rows
- * as one likes in one round trip, without a table type that somebody would have to install.
+ * as one likes in one round trip, without a table type that somebody would have to install. Bytes are another
+ * parameter, because no two servers agree on how text becomes bytes.
  */
 final class JsonRows {
     private final StringBuilder json = new StringBuilder("[");
+    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private int rows;
     private boolean inRow;
 
@@ -25,7 +27,7 @@ final class JsonRows {
         return this;
     }
 
-    /** A text, a number, a boolean (as 0 or 1) or bytes (as hexadecimal digits); null is left out. */
+    /** A text, a number or a boolean (as 0 or 1); null is left out. */
     JsonRows set(String name, @Nullable Object value) {
         if (value == null) {
             return this;
@@ -35,11 +37,19 @@ final class JsonRows {
             json.append(number);
         } else if (value instanceof Boolean flag) {
             json.append(flag ? 1 : 0);
-        } else if (value instanceof byte[] bytes) {
-            json.append('"').append(HexFormat.of().formatHex(bytes)).append('"');
         } else {
             HeadersText.quote(json, value.toString());
         }
+        return this;
+    }
+
+    /** Bytes go beside the text; the row says where they begin, from 1, and how many they are; null is left out. */
+    JsonRows bytes(String name, byte @Nullable [] value) {
+        if (value == null) {
+            return this;
+        }
+        set(name + "_at", bytes.size() + 1).set(name + "_length", value.length);
+        bytes.writeBytes(value);
         return this;
     }
 
@@ -53,6 +63,11 @@ final class JsonRows {
     NationalText text() {
         end();
         return new NationalText(json + "]");
+    }
+
+    /** What all rows have put beside the text. */
+    byte[] bytes() {
+        return bytes.toByteArray();
     }
 
     /** A plain array of numbers. */

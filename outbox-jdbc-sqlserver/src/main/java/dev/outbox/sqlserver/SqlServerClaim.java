@@ -107,11 +107,11 @@ final class SqlServerClaim {
                 IF @band = 0 SET @high_end = @end;
                 IF @band = 1 SET @normal_end = @end;
                 IF @band = 2 SET @bulk_end = @end;
-                UPDATE t SET {status} = 1, {owner_token} = @token, {attempt_count} = t.{attempt_count} + 1,
+                UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
                     {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner
                 %2$s
-                FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                JOIN (
+                FROM (
                     SELECT TOP (@most) {sequence} AS place
                     FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                     WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
@@ -119,8 +119,8 @@ final class SqlServerClaim {
                       AND {sequence} <= COALESCE(@end, 9223372036854775807)
                       AND (@filtered = 0 OR @listed =
                         CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Topic = {topic} + N'.') THEN 1 ELSE 0 END)
-                    ORDER BY {sequence}) picked ON t.{sequence} = picked.place
-                WHERE t.{status} = 0;
+                    ORDER BY {sequence}) picked
+                WHERE {sequence} = picked.place AND {status} = 0;
                 SET @left = @left - @@ROWCOUNT;
             END;
             SELECT @high_end AS high_end, @normal_end AS normal_end, @bulk_end AS bulk_end, %3$s
@@ -140,11 +140,11 @@ final class SqlServerClaim {
                 SET @mark = CASE @band WHEN 0 THEN @high WHEN 1 THEN @normal ELSE @bulk END;
                 SET @mark_sequence = CASE @band WHEN 0 THEN @high_sequence WHEN 1 THEN @normal_sequence
                     ELSE @bulk_sequence END;
-                UPDATE t SET {status} = 1, {owner_token} = @token, {attempt_count} = t.{attempt_count} + 1,
+                UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
                     {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner
                 %2$s
-                FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                JOIN (
+                FROM (
                     SELECT TOP (@most) {sequence} AS place
                     FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                     WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
@@ -152,8 +152,8 @@ final class SqlServerClaim {
                       AND ({due_on} > @mark OR {sequence} > @mark_sequence)
                       AND (@filtered = 0 OR @listed =
                         CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Topic = {topic} + N'.') THEN 1 ELSE 0 END)
-                    ORDER BY {due_on}, {sequence}) picked ON t.{sequence} = picked.place
-                WHERE t.{status} = 0;
+                    ORDER BY {due_on}, {sequence}) picked
+                WHERE {sequence} = picked.place AND {status} = 0;
                 SET @left = @left - @@ROWCOUNT;
             END;
             SELECT %3$s
@@ -242,12 +242,12 @@ final class SqlServerClaim {
                         SELECT 1 FROM {table} WITH (READCOMMITTEDLOCK)
                         WHERE {mine} AND {status} = 3 AND {blocks_key} = 1 AND {exact_key} = @key)
                     BEGIN
-                        UPDATE t SET {status} = 1, {owner_token} = @token, {attempt_count} = t.{attempt_count} + 1,
+                        UPDATE {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
+                        SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
                             {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner,
                             {blocks_key} = 0
                         %2$s
-                        FROM {table} t WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
-                        WHERE t.{sequence} = @head AND t.{status} = 0 AND (t.{due_on} IS NULL OR t.{due_on} <= @now);
+                        WHERE {sequence} = @head AND {status} = 0 AND ({due_on} IS NULL OR {due_on} <= @now);
                         SET @won = @@ROWCOUNT;
                     END;
                 END TRY
@@ -270,12 +270,12 @@ final class SqlServerClaim {
                       AND {sequence} > @head
                     ORDER BY {sequence};
                     DELETE FROM @run WHERE Place >= (SELECT MIN(Place) FROM @run WHERE Eligible = 0);
-                    UPDATE t SET {status} = 1, {owner_token} = @token, {attempt_count} = t.{attempt_count} + 1,
+                    UPDATE {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
+                    SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
                         {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner, {blocks_key} = 0
                     %2$s
-                    FROM {table} t WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
-                    JOIN @run r ON t.{sequence} = r.Place
-                    WHERE t.{status} = 0;
+                    FROM @run r
+                    WHERE {sequence} = r.Place AND {status} = 0;
                 END TRY
                 BEGIN CATCH
                     IF ERROR_NUMBER() <> 1222 OR XACT_STATE() <> 1

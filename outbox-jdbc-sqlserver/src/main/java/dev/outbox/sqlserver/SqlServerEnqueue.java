@@ -45,7 +45,8 @@ final class SqlServerEnqueue {
     /** What outbox and inbox begin with: the messages, and the locks of their keys. */
     static final String TAKE_LOCKS = """
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @tries int = 0, @done bit = 0, @lock_code int = 0,
-                @bucket int, @rows int, @resource nvarchar(255), @patience int = :patience;
+                @bucket int, @rows int, @resource nvarchar(255), @patience int = :patience,
+                @bytes varbinary(max) = :bytes;
             DECLARE @messages TABLE (Position int NOT NULL PRIMARY KEY, Id uniqueidentifier NOT NULL,
                 DueOn datetime2(7) NULL, Priority smallint NOT NULL, Topic nvarchar(255) NOT NULL,
                 MessageKey nvarchar(255) NULL, MessageId nvarchar(255) NULL, CorrelationId nvarchar(255) NULL,
@@ -59,15 +60,15 @@ final class SqlServerEnqueue {
             SELECT j.n, j.id, COALESCE(j.due, DATEADD(millisecond, CAST(j.due_in % 86400000 AS int),
                     DATEADD(day, CAST(j.due_in / 86400000 AS int), @now))),
                 j.priority, j.topic, j.message_key, j.message_id, j.correlation_id, j.tenant_id, j.content_type,
-                j.headers, j.payload, CONVERT(varbinary(max), j.payload_bytes, 2), j.source,
-                CONVERT(varbinary(32), j.hash, 2), 0
+                j.headers, j.payload, CASE WHEN j.bytes_at IS NOT NULL THEN SUBSTRING(@bytes, j.bytes_at, j.bytes_length) END,
+                j.source, CAST(SUBSTRING(@bytes, j.hash_at, 32) AS varbinary(32)), 0
             FROM OPENJSON(:messages) WITH (n int '$.n', id uniqueidentifier '$.id', due datetime2(7) '$.due',
                 due_in bigint '$.due_in', priority smallint '$.priority', topic nvarchar(255) '$.topic',
                 message_key nvarchar(255) '$.key', message_id nvarchar(255) '$.message_id',
                 correlation_id nvarchar(255) '$.correlation_id', tenant_id nvarchar(255) '$.tenant_id',
                 content_type nvarchar(255) '$.content_type', headers nvarchar(max) '$.headers',
-                payload nvarchar(max) '$.payload', payload_bytes nvarchar(max) '$.payload_bytes',
-                source nvarchar(255) '$.source', hash nvarchar(64) '$.hash') j;
+                payload nvarchar(max) '$.payload', bytes_at int '$.bytes_at', bytes_length int '$.bytes_length',
+                source nvarchar(255) '$.source', hash_at int '$.hash_at') j;
             INSERT INTO @buckets (Bucket) SELECT DISTINCT CAST(value AS int) FROM OPENJSON(:buckets);
             SELECT @rows = COUNT(*) FROM {table} WHERE {sequence} = 0;
             IF @patience < 0 OR @@LOCK_TIMEOUT BETWEEN 0 AND @patience SET @patience = @@LOCK_TIMEOUT;
@@ -170,7 +171,7 @@ final class SqlServerEnqueue {
         String what = "enqueue into " + table.name() + " failed";
         Set<String> stored = new HashSet<>();
         try (Query query = insert.on(tx)) {
-            setLocks(query.set("messages", json.text()), table, rules, sent, -1);
+            setLocks(query.set("messages", json.text()).set("bytes", json.bytes()), table, rules, sent, -1);
             try (ResultSet answer = query.rows()) {
                 while (answer.next()) {
                     int code = answer.getInt("lock_code");
@@ -213,6 +214,6 @@ final class SqlServerEnqueue {
                 .set("content_type", message.contentType())
                 .set("headers", row.headers())
                 .set("payload", row.text())
-                .set("payload_bytes", row.bytes());
+                .bytes("bytes", row.bytes());
     }
 }

@@ -266,13 +266,12 @@ final class SqlServerReceive {
         JsonRows json = new JsonRows();
         for (Arrival arrival : sent) {
             SqlServerEnqueue.add(json, arrival.row)
-                    .set("message_id", arrival.identity.messageId)
                     .set("source", arrival.identity.source)
-                    .set("hash", arrival.hash);
+                    .bytes("hash", arrival.hash);
         }
         try (Query query = enqueue.on(tx)) {
             List<MessageRow> rows = sent.stream().map(a -> a.row).toList();
-            SqlServerEnqueue.setLocks(query.set("messages", json.text()), table, rules, rows, patience);
+            SqlServerEnqueue.setLocks(query.set("messages", json.text()).set("bytes", json.bytes()), table, rules, rows, patience);
             try (ResultSet row = query.rows()) {
                 while (row.next()) {
                     int code = row.getInt("lock_code");

@@ -25,28 +25,32 @@ import org.jspecify.annotations.Nullable;
  * <p>Each settlement carries its own token, so the ends of several claims go in one batch. A row that holds back its
  * key, Ready again or Dead and blocking, takes the later rows of its run along: left leased they would block the
  * key until the lease expires. A row without a delay keeps its place in its key, and without a key gets a due time,
- * which puts it where no mark hides it. All that is no DELETE happens in one statement, so that a run comes back
+ * which puts it where no mark hides it. What is fenced already is forgotten first, so that each id has one token. All
+ * that is no DELETE happens in one statement, so that a run comes back
  * whole or not at all.
  */
 final class SqlServerSettle {
     static final String SETTLE = """
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @delete_done bit = :delete_done;
             DECLARE @verdicts TABLE (Id uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL,
-                Status smallint NOT NULL, Delay bigint NULL, Error nvarchar(2000) NULL, GivenBack int NOT NULL,
+                Verdict smallint NOT NULL, Delay bigint NULL, Error nvarchar(2000) NULL, GivenBack int NOT NULL,
                 Blocks bit NOT NULL);
-            DECLARE @settled TABLE (Id uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL);
-            INSERT INTO @verdicts (Id, Token, Status, Delay, Error, GivenBack, Blocks)
-            SELECT j.id, j.token, j.status, j.delay, j.error, j.given_back, j.blocks
+            DECLARE @settled TABLE (Id uniqueidentifier NOT NULL);
+            INSERT INTO @verdicts (Id, Token, Verdict, Delay, Error, GivenBack, Blocks)
+            SELECT j.id, j.token, j.verdict, j.delay, j.error, j.given_back, j.blocks
             FROM OPENJSON(:settlements) WITH (id uniqueidentifier '$.id', token uniqueidentifier '$.token',
-                status smallint '$.status', delay bigint '$.delay', error nvarchar(2000) '$.error',
+                verdict smallint '$.verdict', delay bigint '$.delay', error nvarchar(2000) '$.error',
                 given_back int '$.given_back', blocks bit '$.blocks') j;
-            INSERT INTO @verdicts (Id, Token, Status, Delay, Error, GivenBack, Blocks)
+            DELETE FROM @verdicts WHERE NOT EXISTS (
+                SELECT 1 FROM {table} t
+                WHERE t.{work_item_id} = Id AND t.{owner_token} = Token AND t.{status} = 1 AND t.{topic} IS NOT NULL);
+            INSERT INTO @verdicts (Id, Token, Verdict, Delay, Error, GivenBack, Blocks)
             SELECT later.{work_item_id}, held.token, 0, NULL, NULL, 1, 0
             FROM (
                 SELECT t.{exact_key} AS exact_key, t.{owner_token} AS token, MIN(t.{sequence}) AS sequence
                 FROM @verdicts v JOIN {table} t
                   ON t.{work_item_id} = v.Id AND t.{owner_token} = v.Token AND t.{status} = 1
-                WHERE t.{topic} IS NOT NULL AND (v.Status = 0 OR v.Blocks = 1) AND t.{message_key} IS NOT NULL
+                WHERE t.{topic} IS NOT NULL AND (v.Verdict = 0 OR v.Blocks = 1) AND t.{message_key} IS NOT NULL
                 GROUP BY t.{exact_key}, t.{owner_token}) held
             JOIN {table} later
               ON later.{exact_key} = held.exact_key AND later.{owner_token} = held.token
@@ -55,37 +59,40 @@ final class SqlServerSettle {
               AND NOT EXISTS (SELECT 1 FROM @verdicts v WHERE v.Id = later.{work_item_id});
             IF @delete_done = 1
                 DELETE t
-                OUTPUT deleted.{work_item_id}, deleted.{owner_token} INTO @settled (Id, Token)
+                OUTPUT deleted.{work_item_id} INTO @settled (Id)
                 FROM {table} t WITH (ROWLOCK) JOIN @verdicts v ON t.{work_item_id} = v.Id
-                WHERE v.Status = 2 AND t.{owner_token} = v.Token AND t.{status} = 1 AND t.{topic} IS NOT NULL;
-            UPDATE t SET {status} = v.Status, {owner_token} = NULL, {locked_until} = NULL,
-                {attempt_count} = t.{attempt_count} - v.GivenBack,
-                {blocks_key} = CASE WHEN v.Blocks = 1 AND t.{message_key} IS NOT NULL THEN 1 ELSE 0 END,
-                {last_error} = COALESCE(v.Error, t.{last_error}),
+                WHERE v.Verdict = 2 AND t.{owner_token} = v.Token AND t.{status} = 1 AND t.{topic} IS NOT NULL;
+            UPDATE {table} WITH (ROWLOCK) SET {status} = v.Verdict, {owner_token} = NULL, {locked_until} = NULL,
+                {attempt_count} = {attempt_count} - v.GivenBack,
+                {blocks_key} = CASE WHEN v.Blocks = 1 AND {message_key} IS NOT NULL THEN 1 ELSE 0 END,
+                {last_error} = COALESCE(v.Error, {last_error}),
                 {due_on} = CASE
-                    WHEN v.Status <> 0 THEN t.{due_on}
+                    WHEN v.Verdict <> 0 THEN {due_on}
                     WHEN v.Delay IS NOT NULL THEN DATEADD(millisecond, CAST(v.Delay % 86400000 AS int),
                         DATEADD(day, CAST(v.Delay / 86400000 AS int), @now))
-                    WHEN t.{message_key} IS NULL THEN @now
-                    ELSE t.{due_on} END,
-                {processed_on} = CASE WHEN v.Status <> 0 THEN @now END
-            OUTPUT inserted.{work_item_id}, deleted.{owner_token} INTO @settled (Id, Token)
-            FROM {table} t WITH (ROWLOCK) JOIN @verdicts v ON t.{work_item_id} = v.Id
-            WHERE (v.Status <> 2 OR @delete_done = 0)
-              AND t.{owner_token} = v.Token AND t.{status} = 1 AND t.{topic} IS NOT NULL;
-            SELECT LOWER(CAST(Id AS nvarchar(36))) AS id, LOWER(CAST(Token AS nvarchar(36))) AS token FROM @settled;
+                    WHEN {message_key} IS NULL THEN @now
+                    ELSE {due_on} END,
+                {processed_on} = CASE WHEN v.Verdict <> 0 THEN @now END
+            OUTPUT inserted.{work_item_id} INTO @settled (Id)
+            FROM @verdicts v
+            WHERE {work_item_id} = v.Id AND {owner_token} = v.Token AND {status} = 1 AND {topic} IS NOT NULL
+              AND (v.Verdict <> 2 OR @delete_done = 0);
+            SELECT LOWER(CAST(v.Id AS nvarchar(36))) AS id, LOWER(CAST(v.Token AS nvarchar(36))) AS token
+            FROM @settled s JOIN @verdicts v ON v.Id = s.Id;
             """;
 
     /** Touches no index: LockedUntil is in none. */
     static final String RENEW = """
             DECLARE @until datetime2(7) = DATEADD(millisecond, CAST(:lease AS int), SYSUTCDATETIME());
+            DECLARE @leases TABLE (Id uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL);
             DECLARE @renewed TABLE (Id uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL);
-            UPDATE t SET {locked_until} = @until
+            INSERT INTO @leases (Id, Token)
+            SELECT j.id, j.token
+            FROM OPENJSON(:leases) WITH (id uniqueidentifier '$.id', token uniqueidentifier '$.token') j;
+            UPDATE {table} WITH (ROWLOCK) SET {locked_until} = @until
             OUTPUT inserted.{work_item_id}, inserted.{owner_token} INTO @renewed (Id, Token)
-            FROM {table} t WITH (ROWLOCK)
-            JOIN OPENJSON(:leases) WITH (id uniqueidentifier '$.id', token uniqueidentifier '$.token') j
-              ON t.{work_item_id} = j.id
-            WHERE t.{owner_token} = j.token AND t.{status} = 1 AND t.{topic} IS NOT NULL;
+            FROM @leases l
+            WHERE {work_item_id} = l.Id AND {owner_token} = l.Token AND {status} = 1 AND {topic} IS NOT NULL;
             SELECT LOWER(CAST(Id AS nvarchar(36))) AS id, LOWER(CAST(Token AS nvarchar(36))) AS token FROM @renewed;
             """;
 
@@ -133,7 +140,7 @@ final class SqlServerSettle {
             rows.row()
                     .set("id", settlement.lease().itemId())
                     .set("token", settlement.lease().ownerToken())
-                    .set("status", status(settlement.kind()))
+                    .set("verdict", status(settlement.kind()))
                     .set(
                             "delay",
                             settlement.kind() == Kind.RETRY ? settlement.delay().toMillis() : null)

@@ -57,7 +57,11 @@ final class SqlServerSource implements TransactionalSource {
                     AND t.{message_key} IS NOT NULL THEN 1 ELSE 0 END,
                 {owner_token} = NULL, {locked_until} = NULL,
                 {due_on} = CASE
-                    WHEN t.{message_key} IS NOT NULL AND t.{sequence} > picked.first_of_key THEN t.{due_on}
+                    WHEN t.{message_key} IS NOT NULL AND t.{sequence} > (
+                        SELECT MIN(h.{sequence}) FROM {table} h WITH (READUNCOMMITTED)
+                        WHERE {mine} AND h.{exact_key} = t.{exact_key} AND h.{status} < 2 AND h.{status} = 1
+                          AND h.{message_key} IS NOT NULL)
+                    THEN t.{due_on}
                     WHEN t.{attempt_count} = 1 THEN @now
                     ELSE DATEADD(millisecond, ABS(CHECKSUM(NEWID()) % 1000)
                         * CASE WHEN t.{attempt_count} > 10 THEN 300 ELSE POWER(2, t.{attempt_count} - 2) END, @now)
@@ -70,10 +74,7 @@ final class SqlServerSource implements TransactionalSource {
                 INTO @expired (id, sequence, attempt_count, created_on, topic, source, status)
             FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
             JOIN (
-                SELECT TOP (@batch) e.{sequence} AS place, (
-                    SELECT MIN(h.{sequence}) FROM {table} h WITH (READUNCOMMITTED)
-                    WHERE {mine} AND h.{exact_key} = e.{exact_key} AND h.{status} < 2 AND h.{status} = 1
-                      AND h.{message_key} IS NOT NULL) AS first_of_key
+                SELECT TOP (@batch) e.{sequence} AS place
                 FROM {table} e WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                 WHERE {mine} AND e.{status} = 1 AND (e.{locked_until} <= @now OR e.{locked_until} IS NULL)
                   AND (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Topic = e.{topic} + N'.'))

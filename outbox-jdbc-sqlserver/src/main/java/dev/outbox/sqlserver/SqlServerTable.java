@@ -65,12 +65,7 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace) {
             WHERE o.object_id = OBJECT_ID(?) AND o.type = 'U'
             """;
 
-    static final String FIND_SEQUENCE = """
-            SELECT COUNT(*)
-            FROM sys.sequences q
-            JOIN sys.schemas s ON s.schema_id = q.schema_id
-            WHERE q.name = ? AND s.name = ?
-            """;
+    static final String FIND_SEQUENCE = "SELECT OBJECT_ID(?, N'SO')";
 
     /** Databases at a compatibility level below 130 do not know it. */
     static final String JSON = "SELECT COUNT(*) FROM OPENJSON(?)";
@@ -112,7 +107,8 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace) {
         }
 
         SqlServerTable table(Map<String, Object> constants) {
-            columns.put("next_sequence", quote(sequence(name)));
+            TableName sequence = sequence(name);
+            columns.put("next_sequence", "\"" + sequence.schema() + "\".\"" + sequence.name() + "\"");
             return new SqlServerTable(name, new Layout(quote(name), columns, constants), "dev.outbox:" + name + ":");
         }
     }
@@ -160,11 +156,10 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace) {
     private static void checkSequence(Connection connection, TableName table) throws SQLException {
         TableName sequence = sequence(table);
         try (PreparedStatement find = connection.prepareStatement(FIND_SEQUENCE)) {
-            find.setNString(1, sequence.name());
-            find.setNString(2, sequence.schema());
+            find.setNString(1, quote(sequence));
             try (ResultSet row = find.executeQuery()) {
                 row.next();
-                if (row.getInt(1) == 0) {
+                if (row.getObject(1) == null) {
                     throw new OutboxException(
                             "sequence \"" + sequence + "\" not found, which numbers the rows of table \"" + table
                                     + "\"; apply outbox-migrations (sqlserver) or set table(...)");
