@@ -9,15 +9,23 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows on their way to the server as one parameter, a JSON array of objects that {@code OPENJSON} reads: so many rows
- * as one likes in one round trip, without a table type that somebody would have to install. Bytes are another
- * parameter, because no two servers agree on how text becomes bytes.
+ * Rows on their way to the server: a JSON array of objects that {@code OPENJSON} reads, so many rows as one likes in one
+ * round trip, without a table type that somebody would have to install. Texts and bytes are two more parameters, all of
+ * them in a row, and the JSON says where each is: so nothing has to be escaped, and no server has to unescape it.
  */
 final class JsonRows {
     private final StringBuilder json = new StringBuilder("[");
+    private final StringBuilder texts = new StringBuilder();
+    private final boolean byCodePoint;
+    private int textLength;
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private int rows;
     private boolean inRow;
+
+    /** @param byCodePoint how the server counts characters: by code point, or by unit of UTF-16 */
+    JsonRows(boolean byCodePoint) {
+        this.byCodePoint = byCodePoint;
+    }
 
     /** Begins the next row; its field {@code n} is its place, from 0. */
     JsonRows row() {
@@ -43,6 +51,18 @@ final class JsonRows {
         return this;
     }
 
+    /** Any text goes beside the JSON; the row says where it begins, from 1, and how long it is; null is left out. */
+    JsonRows text(String name, @Nullable String value) {
+        if (value == null) {
+            return this;
+        }
+        int length = byCodePoint ? value.codePointCount(0, value.length()) : value.length();
+        set(name + "_at", textLength + 1).set(name + "_length", length);
+        texts.append(value);
+        textLength += length;
+        return this;
+    }
+
     /** Bytes go beside the text; the row says where they begin, from 1, and how many they are; null is left out. */
     JsonRows bytes(String name, byte @Nullable [] value) {
         if (value == null) {
@@ -60,12 +80,18 @@ final class JsonRows {
         }
     }
 
-    NationalText text() {
+    /** The JSON. */
+    NationalText json() {
         end();
         return new NationalText(json + "]");
     }
 
-    /** What all rows have put beside the text. */
+    /** The texts of all rows. */
+    NationalText texts() {
+        return new NationalText(texts.toString());
+    }
+
+    /** The bytes of all rows. */
     byte[] bytes() {
         return bytes.toByteArray();
     }
@@ -77,8 +103,8 @@ final class JsonRows {
 
     /** Rows with a field {@code t} each. */
     static NationalText topics(Set<String> topics) {
-        JsonRows rows = new JsonRows();
+        JsonRows rows = new JsonRows(false);
         topics.forEach(topic -> rows.row().set("t", topic));
-        return rows.text();
+        return rows.json();
     }
 }

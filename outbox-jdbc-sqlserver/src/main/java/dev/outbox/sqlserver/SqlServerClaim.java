@@ -59,8 +59,8 @@ final class SqlServerClaim {
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @token uniqueidentifier = :token,
                 @owner nvarchar(255) = :owner, @lease int = :lease, @filtered bit = :filtered, @listed bit = :listed,
                 @left int = :count, @most int;
-            DECLARE @topics TABLE (Topic nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
-            INSERT INTO @topics (Topic)
+            DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
+            INSERT INTO @topics (Wanted)
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
             DECLARE @claimed TABLE (id uniqueidentifier NOT NULL, sequence bigint NOT NULL, attempt_count int NOT NULL,
                 created_on datetime2(7) NOT NULL, due_on datetime2(7) NULL, priority smallint NOT NULL,
@@ -118,7 +118,7 @@ final class SqlServerClaim {
                       AND {priority} = @band AND {sequence} > @mark
                       AND {sequence} <= COALESCE(@end, 9223372036854775807)
                       AND (@filtered = 0 OR @listed =
-                        CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Topic = {topic} + N'.') THEN 1 ELSE 0 END)
+                        CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
                     ORDER BY {sequence}) picked
                 WHERE {sequence} = picked.place AND {status} = 0;
                 SET @left = @left - @@ROWCOUNT;
@@ -151,7 +151,7 @@ final class SqlServerClaim {
                       AND {priority} = @band AND {due_on} >= @mark AND {due_on} <= @now
                       AND ({due_on} > @mark OR {sequence} > @mark_sequence)
                       AND (@filtered = 0 OR @listed =
-                        CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Topic = {topic} + N'.') THEN 1 ELSE 0 END)
+                        CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
                     ORDER BY {due_on}, {sequence}) picked
                 WHERE {sequence} = picked.place AND {status} = 0;
                 SET @left = @left - @@ROWCOUNT;
@@ -186,7 +186,7 @@ final class SqlServerClaim {
                 ORDER BY {status} DESC, {sequence};
                 IF @status = 0 AND @priority = 0 AND (@due IS NULL OR @due <= @now)
                   AND (@filtered = 0 OR @listed =
-                    CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Topic = @topic + N'.') THEN 1 ELSE 0 END)
+                    CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = @topic + N'.') THEN 1 ELSE 0 END)
                 BEGIN
                     INSERT INTO @heads (ExactKey, Head) VALUES (@key, @head);
                     SET @found = @found + 1;
@@ -214,7 +214,7 @@ final class SqlServerClaim {
                     IF @status = 0 AND (@due IS NULL OR @due <= @now)
                       AND (@priority < 2 OR RAND() < @bulk_chance)
                       AND (@filtered = 0 OR @listed =
-                        CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Topic = @topic + N'.') THEN 1 ELSE 0 END)
+                        CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = @topic + N'.') THEN 1 ELSE 0 END)
                       AND NOT EXISTS (SELECT 1 FROM @heads WHERE ExactKey = @key)
                     BEGIN
                         INSERT INTO @heads (ExactKey, Head) VALUES (@key, @head);
@@ -263,7 +263,7 @@ final class SqlServerClaim {
                     INSERT INTO @run (Place, Eligible)
                     SELECT TOP (@most - 1) {sequence},
                         CASE WHEN ({due_on} IS NULL OR {due_on} <= @now) AND (@filtered = 0 OR @listed =
-                            CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Topic = {topic} + N'.') THEN 1 ELSE 0 END)
+                            CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
                         THEN 1 ELSE 0 END
                     FROM {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
                     WHERE {mine} AND {status} = 0 AND {message_key} IS NOT NULL AND {exact_key} = @key

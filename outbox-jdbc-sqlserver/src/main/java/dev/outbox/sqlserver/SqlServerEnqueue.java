@@ -47,6 +47,7 @@ final class SqlServerEnqueue {
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @tries int = 0, @done bit = 0, @lock_code int = 0,
                 @bucket int, @rows int, @resource nvarchar(255), @patience int = :patience,
                 @bytes varbinary(max) = :bytes;
+            DECLARE @texts nvarchar(max) = :texts COLLATE Latin1_General_100_BIN2;
             DECLARE @messages TABLE (Position int NOT NULL PRIMARY KEY, Id uniqueidentifier NOT NULL,
                 DueOn datetime2(7) NULL, Priority smallint NOT NULL, Topic nvarchar(255) NOT NULL,
                 MessageKey nvarchar(255) NULL, MessageId nvarchar(255) NULL, CorrelationId nvarchar(255) NULL,
@@ -59,16 +60,29 @@ final class SqlServerEnqueue {
                 TenantId, ContentType, Headers, Payload, PayloadBytes, Source, Hash, Stored)
             SELECT j.n, j.id, COALESCE(j.due, DATEADD(millisecond, CAST(j.due_in % 86400000 AS int),
                     DATEADD(day, CAST(j.due_in / 86400000 AS int), @now))),
-                j.priority, j.topic, j.message_key, j.message_id, j.correlation_id, j.tenant_id, j.content_type,
-                j.headers, j.payload, CASE WHEN j.bytes_at IS NOT NULL THEN SUBSTRING(@bytes, j.bytes_at, j.bytes_length) END,
-                j.source, CAST(SUBSTRING(@bytes, j.hash_at, 32) AS varbinary(32)), 0
+                j.priority, SUBSTRING(@texts, j.topic_at, j.topic_length),
+                SUBSTRING(@texts, j.key_at, j.key_length),
+                SUBSTRING(@texts, j.message_id_at, j.message_id_length),
+                SUBSTRING(@texts, j.correlation_id_at, j.correlation_id_length),
+                SUBSTRING(@texts, j.tenant_id_at, j.tenant_id_length),
+                SUBSTRING(@texts, j.content_type_at, j.content_type_length),
+                SUBSTRING(@texts, j.headers_at, j.headers_length),
+                SUBSTRING(@texts, j.payload_at, j.payload_length),
+                SUBSTRING(@bytes, j.bytes_at, j.bytes_length), SUBSTRING(@texts, j.source_at, j.source_length),
+                CAST(SUBSTRING(@bytes, j.hash_at, j.hash_length) AS varbinary(32)), 0
             FROM OPENJSON(:messages) WITH (n int '$.n', id uniqueidentifier '$.id', due datetime2(7) '$.due',
-                due_in bigint '$.due_in', priority smallint '$.priority', topic nvarchar(255) '$.topic',
-                message_key nvarchar(255) '$.key', message_id nvarchar(255) '$.message_id',
-                correlation_id nvarchar(255) '$.correlation_id', tenant_id nvarchar(255) '$.tenant_id',
-                content_type nvarchar(255) '$.content_type', headers nvarchar(max) '$.headers',
-                payload nvarchar(max) '$.payload', bytes_at int '$.bytes_at', bytes_length int '$.bytes_length',
-                source nvarchar(255) '$.source', hash_at int '$.hash_at') j;
+                due_in bigint '$.due_in', priority smallint '$.priority',
+                topic_at int '$.topic_at', topic_length int '$.topic_length',
+                key_at int '$.key_at', key_length int '$.key_length',
+                message_id_at int '$.message_id_at', message_id_length int '$.message_id_length',
+                correlation_id_at int '$.correlation_id_at', correlation_id_length int '$.correlation_id_length',
+                tenant_id_at int '$.tenant_id_at', tenant_id_length int '$.tenant_id_length',
+                content_type_at int '$.content_type_at', content_type_length int '$.content_type_length',
+                headers_at int '$.headers_at', headers_length int '$.headers_length',
+                payload_at int '$.payload_at', payload_length int '$.payload_length',
+                source_at int '$.source_at', source_length int '$.source_length',
+                bytes_at int '$.bytes_at', bytes_length int '$.bytes_length',
+                hash_at int '$.hash_at', hash_length int '$.hash_length') j;
             INSERT INTO @buckets (Bucket) SELECT DISTINCT CAST(value AS int) FROM OPENJSON(:buckets);
             SELECT @rows = COUNT(*) FROM {table} WHERE {sequence} = 0;
             IF @patience < 0 OR @@LOCK_TIMEOUT BETWEEN 0 AND @patience SET @patience = @@LOCK_TIMEOUT;
@@ -166,12 +180,12 @@ final class SqlServerEnqueue {
         Map<UUID, MessageRow> unique = new LinkedHashMap<>();
         rows.forEach(row -> unique.putIfAbsent(row.id(), row));
         List<MessageRow> sent = List.copyOf(unique.values());
-        JsonRows json = new JsonRows();
+        JsonRows json = new JsonRows(table.byCodePoint());
         sent.forEach(row -> add(json, row));
         String what = "enqueue into " + table.name() + " failed";
         Set<String> stored = new HashSet<>();
         try (Query query = insert.on(tx)) {
-            setLocks(query.set("messages", json.text()).set("bytes", json.bytes()), table, rules, sent, -1);
+            set(query, json, table, rules, sent, -1);
             try (ResultSet answer = query.rows()) {
                 while (answer.next()) {
                     int code = answer.getInt("lock_code");
@@ -191,9 +205,13 @@ final class SqlServerEnqueue {
     }
 
     /** @param patience for each lock, in milliseconds; -1 for as long as the caller's connection would wait */
-    static void setLocks(Query query, SqlServerTable table, MessageRow.Rules rules, List<MessageRow> rows, int patience)
+    static void set(
+            Query query, JsonRows json, SqlServerTable table, MessageRow.Rules rules, List<MessageRow> rows, int patience)
             throws SQLException {
-        query.set("buckets", JsonRows.numbers(rules.strict() ? KeyBuckets.of(rows) : new Integer[0]))
+        query.set("messages", json.json())
+                .set("texts", json.texts())
+                .set("bytes", json.bytes())
+                .set("buckets", JsonRows.numbers(rules.strict() ? KeyBuckets.of(rows) : new Integer[0]))
                 .set("lock_space", new NationalText(table.lockSpace()))
                 .set("patience", patience);
     }
@@ -206,14 +224,14 @@ final class SqlServerEnqueue {
                 .set("due", message.due() == null ? null : SqlServerMarks.text(message.due()))
                 .set("due_in", message.dueIn() == null ? null : message.dueIn().toMillis())
                 .set("priority", message.priority().code())
-                .set("topic", message.topic())
-                .set("key", message.key())
-                .set("message_id", message.id())
-                .set("correlation_id", message.correlationId())
-                .set("tenant_id", message.tenantId())
-                .set("content_type", message.contentType())
-                .set("headers", row.headers())
-                .set("payload", row.text())
+                .text("topic", message.topic())
+                .text("key", message.key())
+                .text("message_id", message.id())
+                .text("correlation_id", message.correlationId())
+                .text("tenant_id", message.tenantId())
+                .text("content_type", message.contentType())
+                .text("headers", row.headers())
+                .text("payload", row.text())
                 .bytes("bytes", row.bytes());
     }
 }

@@ -263,15 +263,15 @@ final class SqlServerReceive {
 
     private void enqueue(Connection tx, List<Arrival> arrivals, Map<Identity, Integer> round, Receipt[] receipts) {
         List<Arrival> sent = round.values().stream().map(arrivals::get).toList();
-        JsonRows json = new JsonRows();
+        JsonRows json = new JsonRows(table.byCodePoint());
         for (Arrival arrival : sent) {
             SqlServerEnqueue.add(json, arrival.row)
-                    .set("source", arrival.identity.source)
+                    .text("source", arrival.identity.source)
                     .bytes("hash", arrival.hash);
         }
         try (Query query = enqueue.on(tx)) {
             List<MessageRow> rows = sent.stream().map(a -> a.row).toList();
-            SqlServerEnqueue.setLocks(query.set("messages", json.text()).set("bytes", json.bytes()), table, rules, rows, patience);
+            SqlServerEnqueue.set(query, json, table, rules, rows, patience);
             try (ResultSet row = query.rows()) {
                 while (row.next()) {
                     int code = row.getInt("lock_code");

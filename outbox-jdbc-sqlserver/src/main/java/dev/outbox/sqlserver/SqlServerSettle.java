@@ -3,7 +3,6 @@ package dev.outbox.sqlserver;
 import dev.outbox.Ack;
 import dev.outbox.OnDead;
 import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.spi.Lease;
@@ -32,14 +31,16 @@ import org.jspecify.annotations.Nullable;
 final class SqlServerSettle {
     static final String SETTLE = """
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @delete_done bit = :delete_done;
+            DECLARE @texts nvarchar(max) = :texts COLLATE Latin1_General_100_BIN2;
             DECLARE @verdicts TABLE (Id uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL,
                 Verdict smallint NOT NULL, Delay bigint NULL, Error nvarchar(2000) NULL, GivenBack int NOT NULL,
                 Blocks bit NOT NULL);
             DECLARE @settled TABLE (Id uniqueidentifier NOT NULL);
             INSERT INTO @verdicts (Id, Token, Verdict, Delay, Error, GivenBack, Blocks)
-            SELECT j.id, j.token, j.verdict, j.delay, j.error, j.given_back, j.blocks
+            SELECT j.id, j.token, j.verdict, j.delay, SUBSTRING(@texts, j.error_at, j.error_length), j.given_back, j.blocks
             FROM OPENJSON(:settlements) WITH (id uniqueidentifier '$.id', token uniqueidentifier '$.token',
-                verdict smallint '$.verdict', delay bigint '$.delay', error nvarchar(2000) '$.error',
+                verdict smallint '$.verdict', delay bigint '$.delay', error_at int '$.error_at',
+                error_length int '$.error_length',
                 given_back int '$.given_back', blocks bit '$.blocks') j;
             DELETE FROM @verdicts WHERE NOT EXISTS (
                 SELECT 1 FROM {table} t
@@ -96,12 +97,15 @@ final class SqlServerSettle {
             SELECT LOWER(CAST(Id AS nvarchar(36))) AS id, LOWER(CAST(Token AS nvarchar(36))) AS token FROM @renewed;
             """;
 
+    private final boolean byCodePoint;
     private final boolean deleteDone;
     private final Sql settleInCallersTransaction;
     private final SqlServerBatch settle;
     private final SqlServerBatch renew;
 
-    SqlServerSettle(Layout layout, Ack ack) {
+    SqlServerSettle(SqlServerTable table, Ack ack) {
+        Layout layout = table.layout();
+        this.byCodePoint = table.byCodePoint();
         this.deleteDone = ack == Ack.DELETE;
         this.settleInCallersTransaction = layout.resolve("SET NOCOUNT ON;\n" + SETTLE);
         this.settle = SqlServerBatch.of(layout, SETTLE);
@@ -126,16 +130,16 @@ final class SqlServerSettle {
 
     /** Answers what is lost. */
     Set<Lease> renew(Connection connection, List<Lease> leases, Duration length) throws SQLException {
-        JsonRows rows = new JsonRows();
+        JsonRows rows = new JsonRows(byCodePoint);
         leases.forEach(lease -> rows.row().set("id", lease.itemId()).set("token", lease.ownerToken()));
         return renew.run(
                 connection,
-                query -> query.set("leases", rows.text()).set("lease", (int) length.toMillis()),
+                query -> query.set("leases", rows.json()).set("lease", (int) length.toMillis()),
                 answer -> unchanged(leases, answer));
     }
 
     private void set(Query query, List<Settlement> settlements) throws SQLException {
-        JsonRows rows = new JsonRows();
+        JsonRows rows = new JsonRows(byCodePoint);
         for (Settlement settlement : settlements) {
             rows.row()
                     .set("id", settlement.lease().itemId())
@@ -144,12 +148,11 @@ final class SqlServerSettle {
                     .set(
                             "delay",
                             settlement.kind() == Kind.RETRY ? settlement.delay().toMillis() : null)
-                    .set("error", error(settlement))
+                    .text("error", error(settlement))
                     .set("given_back", settlement.attemptGivenBack() ? 1 : 0)
                     .set("blocks", settlement.kind() == Kind.DEAD && settlement.onDead() == OnDead.BLOCK);
         }
-        NationalText text = rows.text();
-        query.set("settlements", text).set("delete_done", deleteDone);
+        query.set("settlements", rows.json()).set("texts", rows.texts()).set("delete_done", deleteDone);
     }
 
     private static Set<Lease> unchanged(List<Lease> leases, ResultSet rows) throws SQLException {

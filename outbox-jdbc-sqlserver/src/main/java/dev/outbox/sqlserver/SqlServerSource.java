@@ -45,8 +45,8 @@ final class SqlServerSource implements TransactionalSource {
     static final String EXPIRE = """
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @max_attempts int = :max_attempts, @blocking bit = :blocking,
                 @batch int = :batch, @filtered bit = :filtered;
-            DECLARE @topics TABLE (Topic nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
-            INSERT INTO @topics (Topic)
+            DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
+            INSERT INTO @topics (Wanted)
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
             DECLARE @expired TABLE (id uniqueidentifier NOT NULL, sequence bigint NOT NULL, attempt_count int NOT NULL,
                 created_on datetime2(7) NOT NULL, topic nvarchar(255) NULL, source nvarchar(255) NULL,
@@ -77,7 +77,7 @@ final class SqlServerSource implements TransactionalSource {
                 SELECT TOP (@batch) e.{sequence} AS place
                 FROM {table} e WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                 WHERE {mine} AND e.{status} = 1 AND (e.{locked_until} <= @now OR e.{locked_until} IS NULL)
-                  AND (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Topic = e.{topic} + N'.'))
+                  AND (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = e.{topic} + N'.'))
                 ORDER BY e.{sequence}) picked ON t.{sequence} = picked.place
             WHERE t.{status} = 1 AND (t.{locked_until} <= @now OR t.{locked_until} IS NULL);
             SELECT LOWER(CAST(id AS nvarchar(36))) AS id, sequence, attempt_count,
@@ -93,8 +93,8 @@ final class SqlServerSource implements TransactionalSource {
      */
     static final String NEXT_DUE = """
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @filtered bit = :filtered;
-            DECLARE @topics TABLE (Topic nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
-            INSERT INTO @topics (Topic)
+            DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
+            INSERT INTO @topics (Wanted)
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
             DECLARE @ahead TABLE (DueOn datetime2(7) NOT NULL, Topic nvarchar(255) NOT NULL,
                 ExactKey nvarchar(256) COLLATE Latin1_General_100_BIN2 NULL, Sequence bigint NOT NULL);
@@ -119,7 +119,7 @@ final class SqlServerSource implements TransactionalSource {
             ORDER BY {due_on};
             SELECT CAST(@now AS datetimeoffset(7)) AS at, CAST(MIN(a.DueOn) AS datetimeoffset(7)) AS due_on
             FROM @ahead a
-            WHERE (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Topic = a.Topic + N'.'))
+            WHERE (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = a.Topic + N'.'))
               AND (a.ExactKey IS NULL OR a.Sequence = (
                     SELECT TOP (1) {sequence} FROM {table} WITH (READUNCOMMITTED)
                     WHERE {mine} AND {status} < 2 AND {message_key} IS NOT NULL AND {exact_key} = a.ExactKey
@@ -153,7 +153,7 @@ final class SqlServerSource implements TransactionalSource {
         this.connections = connections;
         this.ticker = ticker;
         this.claim = new SqlServerClaim(table, serializer, ticker);
-        this.settle = new SqlServerSettle(table.layout(), ack);
+        this.settle = new SqlServerSettle(table, ack);
         this.purge = new SqlServerPurge(table, connections, retention);
         this.expire = SqlServerBatch.of(table.layout(), EXPIRE);
         this.nextDue = SqlServerBatch.of(table.layout(), NEXT_DUE);

@@ -18,9 +18,10 @@ import java.util.Map;
  * An outbox or inbox table as it was found in the catalog.
  *
  * @param name with its schema
+ * @param byCodePoint whether the server counts the characters of a text by code point, or by unit of UTF-16
  * @param lockSpace what the names of this table's application locks begin with, the same on every node
  */
-record SqlServerTable(TableName name, Layout layout, String lockSpace) {
+record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean byCodePoint) {
     private static final List<String> COLUMNS = List.of(
             "work_item_id",
             "owner_token",
@@ -67,8 +68,10 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace) {
 
     static final String FIND_SEQUENCE = "SELECT OBJECT_ID(?, N'SO')";
 
-    /** Databases at a compatibility level below 130 do not know it. */
-    static final String JSON = "SELECT COUNT(*) FROM OPENJSON(?)";
+    /** How long a rocket is; databases at a compatibility level below 130 do not know OPENJSON. */
+    static final String LENGTH = """
+            SELECT LEN(CAST(? AS nvarchar(10)) COLLATE Latin1_General_100_BIN2) FROM OPENJSON(N'[1]')
+            """;
 
     private static final int INVALID_OBJECT = 208;
 
@@ -96,7 +99,7 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace) {
     }
 
     /** @param columns logical name to what stands for it */
-    private record Found(TableName name, Map<String, String> columns) {
+    private record Found(TableName name, Map<String, String> columns, boolean byCodePoint) {
         void need(String what, List<String> needed) {
             List<String> missing = new ArrayList<>(needed);
             missing.removeAll(columns.keySet());
@@ -109,12 +112,12 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace) {
         SqlServerTable table(Map<String, Object> constants) {
             TableName sequence = sequence(name);
             columns.put("next_sequence", "\"" + sequence.schema() + "\".\"" + sequence.name() + "\"");
-            return new SqlServerTable(name, new Layout(quote(name), columns, constants), "dev.outbox:" + name + ":");
+            return new SqlServerTable(name, new Layout(quote(name), columns, constants), "dev.outbox:" + name + ":", byCodePoint);
         }
     }
 
     private static Found find(Connection connection, TableName name) throws SQLException {
-        checkJson(connection);
+        boolean byCodePoint = countsByCodePoint(connection);
         Map<String, String> columns = new HashMap<>();
         TableName found = name;
         try (PreparedStatement find = connection.prepareStatement(FIND)) {
@@ -136,18 +139,20 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace) {
                     "table \"" + name + "\" not found; apply outbox-migrations (sqlserver) or set table(...)");
         }
         checkSequence(connection, found);
-        return new Found(found, columns);
+        return new Found(found, columns, byCodePoint);
     }
 
-    private static void checkJson(Connection connection) throws SQLException {
-        try (PreparedStatement json = connection.prepareStatement(JSON)) {
-            json.setNString(1, "[]");
-            json.executeQuery().close();
+    private static boolean countsByCodePoint(Connection connection) throws SQLException {
+        try (PreparedStatement length = connection.prepareStatement(LENGTH)) {
+            length.setNString(1, "\uD83D\uDE80");
+            try (ResultSet row = length.executeQuery()) {
+                row.next();
+                return row.getInt(1) == 1;
+            }
         } catch (SQLException e) {
             if (e.getErrorCode() == INVALID_OBJECT) {
-                throw new OutboxException(
-                        "the database does not know OPENJSON: its compatibility level must be at least"
-                                + " 130 (SQL Server 2016); raise it with ALTER DATABASE ... SET COMPATIBILITY_LEVEL");
+                throw new OutboxException("the database does not know OPENJSON: its compatibility level must be at least"
+                        + " 130 (SQL Server 2016); raise it with ALTER DATABASE ... SET COMPATIBILITY_LEVEL");
             }
             throw e;
         }

@@ -34,7 +34,7 @@ CREATE TABLE [${outbox_table}] (
     Headers       nvarchar(max)    NULL,
     Payload       nvarchar(max)    NULL,
     PayloadBytes  varbinary(max)   NULL,
-    ExactKey      AS (CAST(REPLACE(N'k.', N'k', MessageKey) AS nvarchar(256)) COLLATE Latin1_General_100_BIN2) PERSISTED,
+    ExactKey      AS (CAST(REVERSE(STUFF(REVERSE(MessageKey), 1, 0, N'.')) AS nvarchar(256)) COLLATE Latin1_General_100_BIN2) PERSISTED,
     CONSTRAINT [${outbox_table}_Item] PRIMARY KEY NONCLUSTERED (WorkItemId),
     CONSTRAINT [${outbox_table}_Order] UNIQUE CLUSTERED (Sequence) WITH (ALLOW_PAGE_LOCKS = OFF),
     CONSTRAINT [${outbox_table}_Status] CHECK (Status BETWEEN 0 AND 3),
