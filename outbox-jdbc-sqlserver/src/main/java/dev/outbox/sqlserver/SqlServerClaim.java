@@ -165,7 +165,8 @@ final class SqlServerClaim {
             DECLARE @cursor nvarchar(256) = :key_cursor, @most_heads int = :heads, @urgent_heads int = :urgent_heads,
                 @probes int = :probes, @bulk_chance float = :bulk_chance, @probe int = 0, @found int = 0,
                 @key nvarchar(256) = N'', @next nvarchar(256), @head bigint, @status smallint, @due datetime2(7),
-                @topic nvarchar(255), @priority smallint, @attempts int, @first bigint, @won int, @walked nvarchar(256);
+                @topic nvarchar(255), @priority smallint, @attempts int, @first bigint, @won int, @rest int,
+                @walked nvarchar(256);
             DECLARE @heads TABLE (ExactKey nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
                 Head bigint NOT NULL);
             DECLARE @run TABLE (Place bigint NOT NULL, Eligible bit NOT NULL);
@@ -222,7 +223,7 @@ final class SqlServerClaim {
                     END;
                 END;
             END;
-            SET @most = CASE WHEN @found > 1 THEN @left / @found ELSE @left END;
+            SET @rest = CASE WHEN @found > 1 THEN @left / @found ELSE @left END - 1;
             SET LOCK_TIMEOUT 0;
             BEGIN TRANSACTION;
             SET @key = N'';
@@ -257,11 +258,11 @@ final class SqlServerClaim {
                         THROW;
                     END;
                 END CATCH;
-                IF @won = 1 AND @attempts < 2 AND @most > 1
+                IF @won = 1 AND @attempts < 2 AND @rest > 0
                 BEGIN TRY
                     DELETE FROM @run;
                     INSERT INTO @run (Place, Eligible)
-                    SELECT TOP (@most - 1) {sequence},
+                    SELECT TOP (@rest) {sequence},
                         CASE WHEN ({due_on} IS NULL OR {due_on} <= @now) AND (@filtered = 0 OR @listed =
                             CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
                         THEN 1 ELSE 0 END

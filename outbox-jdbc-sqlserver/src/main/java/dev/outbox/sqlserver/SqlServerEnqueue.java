@@ -206,7 +206,12 @@ final class SqlServerEnqueue {
 
     /** @param patience for each lock, in milliseconds; -1 for as long as the caller's connection would wait */
     static void set(
-            Query query, JsonRows json, SqlServerTable table, MessageRow.Rules rules, List<MessageRow> rows, int patience)
+            Query query,
+            JsonRows json,
+            SqlServerTable table,
+            MessageRow.Rules rules,
+            List<MessageRow> rows,
+            int patience)
             throws SQLException {
         query.set("messages", json.json())
                 .set("texts", json.texts())

@@ -112,7 +112,8 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
         SqlServerTable table(Map<String, Object> constants) {
             TableName sequence = sequence(name);
             columns.put("next_sequence", "\"" + sequence.schema() + "\".\"" + sequence.name() + "\"");
-            return new SqlServerTable(name, new Layout(quote(name), columns, constants), "dev.outbox:" + name + ":", byCodePoint);
+            return new SqlServerTable(
+                    name, new Layout(quote(name), columns, constants), "dev.outbox:" + name + ":", byCodePoint);
         }
     }
 
@@ -151,8 +152,9 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
             }
         } catch (SQLException e) {
             if (e.getErrorCode() == INVALID_OBJECT) {
-                throw new OutboxException("the database does not know OPENJSON: its compatibility level must be at least"
-                        + " 130 (SQL Server 2016); raise it with ALTER DATABASE ... SET COMPATIBILITY_LEVEL");
+                throw new OutboxException(
+                        "the database does not know OPENJSON: its compatibility level must be at least"
+                                + " 130 (SQL Server 2016); raise it with ALTER DATABASE ... SET COMPATIBILITY_LEVEL");
             }
             throw e;
         }
@@ -177,17 +179,20 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
         return new TableName(table.schema(), table.name() + "_sequence");
     }
 
+    /** What statements may name. */
+    static List<String> logicalColumns() {
+        List<String> all = new ArrayList<>(COLUMNS);
+        all.addAll(INBOX_COLUMNS);
+        return all;
+    }
+
     /** WorkItemId, workitemid and work_item_id are work_item_id. */
     private static String logical(String column) {
         String plain = plain(column);
-        for (List<String> known : List.of(COLUMNS, INBOX_COLUMNS)) {
-            for (String name : known) {
-                if (plain(name).equals(plain)) {
-                    return name;
-                }
-            }
-        }
-        return column;
+        return logicalColumns().stream()
+                .filter(name -> plain(name).equals(plain))
+                .findFirst()
+                .orElse(column);
     }
 
     private static String plain(String column) {

@@ -16,6 +16,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** A database on a server under test, with as many tables as its tests want. */
 final class SqlServerDatabase {
@@ -25,10 +26,12 @@ final class SqlServerDatabase {
     private final HikariDataSource pool;
     private final String url;
 
-    SqlServerDatabase(String url) {
+    /** @param first what every connection says first */
+    SqlServerDatabase(String url, @Nullable String first) {
         this.url = url;
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url);
+        config.setConnectionInitSql(first);
         config.setMaximumPoolSize(24);
         config.setMinimumIdle(0);
         this.pool = new HikariDataSource(config);
@@ -98,6 +101,12 @@ final class SqlServerDatabase {
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** How many sessions of this database wait for another one. */
+    int blockedSessions() {
+        return Integer.parseInt(query("SELECT COUNT(*) FROM sys.sysprocesses WHERE blocked <> 0 AND dbid = DB_ID()")
+                .get(0));
     }
 
     /** The ids of the last so many items, in their order. */

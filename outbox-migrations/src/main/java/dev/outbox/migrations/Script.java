@@ -135,7 +135,9 @@ abstract class Script {
         String rendered(String text, String placeholder, TableName name) {
             String schema = name.schema();
             return text.replace("[" + placeholder + "]", quote(name))
-                    .replace("\"" + placeholder, schema == null ? "\"" + placeholder : "\"" + schema + "\".\"" + placeholder)
+                    .replace(
+                            "\"" + placeholder,
+                            schema == null ? "\"" + placeholder : "\"" + schema + "\".\"" + placeholder)
                     .replace("SCHEMA_NAME()", schema == null ? "SCHEMA_NAME()" : "N'" + schema + "'")
                     .replace(placeholder, name.name());
         }
