@@ -34,15 +34,18 @@ final class SqlServerRecords {
 
     /** A record of receive is Done from the start; a work item that is Done has had its effect. */
     static final String MARK_DEAD = """
+            SET NOCOUNT ON;
             UPDATE {table} SET {status} = 3, {owner_token} = NULL, {locked_until} = NULL,
                 {processed_on} = SYSUTCDATETIME(), {last_error} = CAST(:reason AS nvarchar(2000))
             WHERE {mine} AND {exact_source} = CAST(:source AS nvarchar(256))
               AND {exact_message_id} = CAST(:message_id AS nvarchar(256))
-              AND ({status} < 2 OR {status} = 2 AND {topic} IS NULL)
+              AND ({status} < 2 OR {status} = 2 AND {topic} IS NULL);
+            SELECT @@ROWCOUNT AS changed;
             """;
 
     /** With a due time, so that no mark of a poller hides it. */
     static final String REQUEUE = """
+            SET NOCOUNT ON;
             UPDATE {table} SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = 0,
                 {due_on} = SYSUTCDATETIME()
             WHERE {mine} AND {exact_source} = CAST(:source AS nvarchar(256))
@@ -50,14 +53,17 @@ final class SqlServerRecords {
               AND {status} = 3 AND {topic} IS NOT NULL
               AND (CAST(:forced AS int) = 1
                 OR {first_seen_on} >= DATEADD(second, -CAST(:window_seconds AS int),
-                    DATEADD(day, -CAST(:window_days AS int), SYSUTCDATETIME())))
+                    DATEADD(day, -CAST(:window_days AS int), SYSUTCDATETIME())));
+            SELECT @@ROWCOUNT AS changed;
             """;
 
     /** There is nothing of it to handle: who sends it again makes it new. */
     static final String FORGET = """
+            SET NOCOUNT ON;
             DELETE FROM {table}
             WHERE {mine} AND {exact_source} = CAST(:source AS nvarchar(256))
-              AND {exact_message_id} = CAST(:message_id AS nvarchar(256)) AND {status} = 3 AND {topic} IS NULL
+              AND {exact_message_id} = CAST(:message_id AS nvarchar(256)) AND {status} = 3 AND {topic} IS NULL;
+            SELECT @@ROWCOUNT AS changed;
             """;
 
     private final SqlServerTable table;
@@ -95,8 +101,7 @@ final class SqlServerRecords {
             return query.set(
                                     "reason",
                                     new NationalText(text.substring(0, Math.min(text.length(), Settlement.MAX_ERROR))))
-                            .update()
-                    == 1;
+                            
         } catch (SQLException e) {
             throw SqlFailure.of("markDead in " + table.name() + " failed", e);
         }

@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
  * statements that read and write and their conditions, is given to Druid's grammar, which knows the hints.
  */
 final class Tsql {
-    private static final Pattern TOKEN = Pattern.compile(
-            "\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|[@\\w]+|<>|<=|>=|.)", Pattern.DOTALL);
+    private static final Pattern TOKEN =
+            Pattern.compile("\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|[@\\w]+|<>|<=|>=|.)", Pattern.DOTALL);
 
     private static final Set<String> STATEMENTS = Set.of(
             "SELECT", "INSERT", "UPDATE", "DELETE", "SET", "DECLARE", "EXEC", "BEGIN", "IF", "WHILE", "BREAK", "THROW",
@@ -26,8 +26,8 @@ final class Tsql {
     private static final Set<String> FORBIDDEN =
             Set.of("MERGE", "GO", "NOLOCK", "GOTO", "CURSOR", "HOLDLOCK", "TABLOCK", "TABLOCKX", "WAITFOR");
 
-    private static final Set<String> HINTS = Set.of(
-            "ROWLOCK", "UPDLOCK", "READPAST", "READCOMMITTEDLOCK", "READUNCOMMITTED");
+    private static final Set<String> HINTS =
+            Set.of("ROWLOCK", "UPDLOCK", "READPAST", "READCOMMITTEDLOCK", "READUNCOMMITTED");
 
     private static final Pattern JSON_COLUMNS = Pattern.compile(
             "(OPENJSON \\( [^()]+ \\)) WITH \\( ((?:\\w+ [a-z]\\w+ (?:\\( (?:\\d+|max) \\) )?'\\$\\.\\w+' (?:, )?)+)\\)");
@@ -146,7 +146,9 @@ final class Tsql {
                 throw new IllegalArgumentException("no end of the statement that begins with "
                         + String.join(" ", tokens.subList(from, Math.min(tokens.size(), from + 12))));
             }
-            boolean another = at > from && depth == 0 && Set.of("DECLARE", "EXEC", "WHILE", "IF").contains(peek());
+            boolean another = at > from
+                    && depth == 0
+                    && Set.of("DECLARE", "EXEC", "WHILE", "IF").contains(peek());
             if (another) {
                 throw new IllegalArgumentException("no ; before " + peek() + ", after " + before());
             }
@@ -180,14 +182,16 @@ final class Tsql {
 
     /** Druid does not know sequences, filtered indexes and computed columns. */
     private static void create(String text) {
-        Matcher index = Pattern.compile("CREATE (?:UNIQUE )?INDEX \\[\\w+] ON (\\[\\w+](?: \\. \\[\\w+])?) \\( \\w+(?: DESC)?"
-                        + "(?: , \\w+(?: DESC)?)* \\) (?:INCLUDE \\( \\w+(?: , \\w+)* \\) )?WHERE (.+)"
-                        + " WITH \\( ALLOW_PAGE_LOCKS = OFF \\)")
+        Matcher index = Pattern.compile(
+                        "CREATE (?:UNIQUE )?INDEX \\[\\w+] ON (\\[\\w+](?: \\. \\[\\w+])?) \\( \\w+(?: DESC)?"
+                                + "(?: , \\w+(?: DESC)?)* \\) (?:INCLUDE \\( \\w+(?: , \\w+)* \\) )?WHERE (.+)"
+                                + " WITH \\( ALLOW_PAGE_LOCKS = OFF \\)")
                 .matcher(text);
         if (text.startsWith("CREATE SEQUENCE")) {
             matches(text, "CREATE SEQUENCE [^ ]+( \\. [^ ]+)? AS bigint START WITH 1 INCREMENT BY 1 CACHE 1");
         } else if (text.startsWith("CREATE TABLE")) {
-            druid(text.replaceAll("(\\w+) AS \\( (CAST \\( .*?) COLLATE (\\w+) \\) PERSISTED( NOT NULL)?", "$1 nvarchar(256)")
+            druid(text.replaceAll(
+                            "(\\w+) AS \\( (CAST \\( .*?) COLLATE (\\w+) \\) PERSISTED( NOT NULL)?", "$1 nvarchar(256)")
                     .replaceAll("DEFAULT \\( NEXT VALUE FOR [^)]+ \\)", "DEFAULT ( 0 )")
                     .replaceAll(" (?:NON)?CLUSTERED", "")
                     .replaceAll("WITH \\( ALLOW_PAGE_LOCKS = OFF \\)", ""));
