@@ -98,9 +98,8 @@ final class SqlServerRecords {
         String text = SqlServerSettle.wellFormed(Require.present("reason", reason));
         CallersTransaction.check("markDead", tx);
         try (Query query = identified(markDead, tx, source, messageId)) {
-            return query.set(
-                                    "reason",
-                                    new NationalText(text.substring(0, Math.min(text.length(), Settlement.MAX_ERROR))))
+            query.set("reason", new NationalText(text.substring(0, Math.min(text.length(), Settlement.MAX_ERROR))));
+            return changed(query) == 1;
                             
         } catch (SQLException e) {
             throw SqlFailure.of("markDead in " + table.name() + " failed", e);
@@ -125,16 +124,24 @@ final class SqlServerRecords {
 
     private int requeue(Connection connection, String source, String messageId, boolean forced) throws SQLException {
         try (Query query = identified(requeue, connection, source, messageId)) {
-            return query.set("forced", forced ? 1 : 0)
+            query.set("forced", forced ? 1 : 0)
                     .set("window_days", (int) window.toDays())
-                    .set("window_seconds", (int) (window.toSeconds() % 86_400))
-                    .update();
+                    .set("window_seconds", (int) (window.toSeconds() % 86_400));
+            return changed(query);
         }
     }
 
     private int forget(Connection connection, String source, String messageId) throws SQLException {
         try (Query query = identified(forget, connection, source, messageId)) {
-            return query.update();
+            return changed(query);
+        }
+    }
+
+    /** Asked of the server, because an update count depends on the session's NOCOUNT. */
+    private static int changed(Query query) throws SQLException {
+        try (ResultSet row = query.rows()) {
+            row.next();
+            return row.getInt("changed");
         }
     }
 

@@ -9,7 +9,9 @@ final class BabelfishGaps {
             "aRivalUnderRepeatableReadIsToldToTryAgain",
             "Babelfish refuses SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
             "aRivalUnderSerializableIsToldToTryAgain",
-            "Babelfish refuses SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+            "Babelfish refuses SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+            "sixteenSendersOfTheSameMessagesHaveEachEffectOnce",
+            "160,000 receipts, each a subtransaction there, did not end within the test's five minutes");
 
     private BabelfishGaps() {}
 

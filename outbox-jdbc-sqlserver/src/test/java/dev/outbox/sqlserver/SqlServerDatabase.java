@@ -103,9 +103,9 @@ final class SqlServerDatabase {
         }
     }
 
-    /** How many sessions of this database wait for another one. */
+    /** How many sessions of the server wait for another one. */
     int blockedSessions() {
-        return Integer.parseInt(query("SELECT COUNT(*) FROM sys.sysprocesses WHERE blocked <> 0 AND dbid = DB_ID()")
+        return Integer.parseInt(query("SELECT COUNT(*) FROM sys.sysprocesses WHERE blocked <> 0")
                 .get(0));
     }
 
