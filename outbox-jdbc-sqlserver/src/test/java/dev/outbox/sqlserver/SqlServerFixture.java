@@ -55,12 +55,7 @@ final class SqlServerFixture implements SourceFixture {
     @Override
     public void advance(Duration step) {
         ticker.addAndGet(step.toNanos());
-        int milliseconds = Math.toIntExact(step.toMillis());
-        database.execute(
-                "UPDATE " + table + " SET LockedUntil = DATEADD(millisecond, -CAST(? AS int), LockedUntil),"
-                        + " DueOn = DATEADD(millisecond, -CAST(? AS int), DueOn)",
-                milliseconds,
-                milliseconds);
+        SqlServerInboxFixture.age(database, table, List.of("LockedUntil", "DueOn"), step);
     }
 
     @Override

@@ -16,6 +16,9 @@ import org.awaitility.Awaitility;
 
 /** An empty inbox table for one test; time passes by moving the times of all rows back. */
 final class SqlServerInboxFixture implements InboxFixture {
+    static final List<String> TIMES =
+            List.of("LockedUntil", "DueOn", "CreatedOn", "ProcessedOn", "FirstSeenOn", "LastSeenOn");
+
     private static final String EFFECTS = "contract_effects";
 
     private final AtomicLong ticker = new AtomicLong();
@@ -54,16 +57,16 @@ final class SqlServerInboxFixture implements InboxFixture {
     @Override
     public void advance(Duration step) {
         ticker.addAndGet(step.toNanos());
-        age(database, table, step);
+        age(database, table, TIMES, step);
     }
 
-    /** Moves the times of all rows back. */
-    static void age(SqlServerDatabase database, String table, Duration step) {
+    /** Moves these times of all rows back. */
+    static void age(SqlServerDatabase database, String table, List<String> columns, Duration step) {
         int seconds = Math.toIntExact(step.toSeconds());
         int milliseconds = step.toMillisPart();
         List<String> moved = new ArrayList<>();
         List<Object> parameters = new ArrayList<>();
-        for (String column : List.of("LockedUntil", "DueOn", "CreatedOn", "ProcessedOn", "FirstSeenOn", "LastSeenOn")) {
+        for (String column : columns) {
             moved.add(column + " = DATEADD(millisecond, -CAST(? AS int), DATEADD(second, -CAST(? AS int), " + column
                     + "))");
             parameters.addAll(List.of(milliseconds, seconds));

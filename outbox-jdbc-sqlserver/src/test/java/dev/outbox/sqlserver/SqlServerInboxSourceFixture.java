@@ -117,7 +117,7 @@ final class SqlServerInboxSourceFixture implements SourceFixture {
     @Override
     public void advance(Duration step) {
         ticker.addAndGet(step.toNanos());
-        SqlServerInboxFixture.age(database, table, step);
+        SqlServerInboxFixture.age(database, table, SqlServerInboxFixture.TIMES, step);
     }
 
     @Override
