@@ -25,6 +25,7 @@ class ArchitectureTest {
                         "outbox-jackson",
                         "outbox-jdbc",
                         "outbox-jdbc-postgres",
+                        "outbox-jdbc-sqlserver",
                         "outbox-migrations",
                         "outbox-testkit",
                         "outbox-quickstart",

@@ -41,7 +41,8 @@ public final class HeadersText {
         return text == null || text.isBlank() ? Map.of() : new HeadersText(text).object();
     }
 
-    private static void quote(StringBuilder json, String value) {
+    /** Appends the value as a JSON string. */
+    public static void quote(StringBuilder json, String value) {
         json.append('"');
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);

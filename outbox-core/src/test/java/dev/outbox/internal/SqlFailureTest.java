@@ -89,4 +89,33 @@ class SqlFailureTest {
     void aCauseWithoutMessageOrStateIsNoProblem() {
         assertThat(SqlFailure.of("claim failed", new SQLException())).hasMessage("claim failed: null [SQLState null]");
     }
+
+    @Test
+    void theNumberDecidesWhereSqlServersDriverHasNoStandardState() {
+        for (int number : new int[] {1205, 1222, 3960, 40613}) {
+            assertThat(SqlFailure.isRetryable(new SQLException("try again", "S0051", number)))
+                    .as("error %d", number)
+                    .isTrue();
+        }
+        for (int number : new int[] {0, 102, 208, 334, 650, 2627, 50000}) {
+            assertThat(SqlFailure.isRetryable(new SQLException("no", "S0001", number)))
+                    .as("error %d", number)
+                    .isFalse();
+        }
+        assertThat(SqlFailure.isRetryable(new SQLException("deadlock", "40001", 1205)))
+                .isTrue();
+    }
+
+    @Test
+    void whatSqlServerQuotesIsNotRepeated() {
+        for (int number : new int[] {245, 2627, 2628, 8152, 51000}) {
+            assertThat(SqlFailure.of("enqueue failed", new SQLException("the value is secret", "S0001", number)))
+                    .as("error %d", number)
+                    .hasMessage("enqueue failed: the database refused the row [error " + number + ", SQLState S0001]")
+                    .hasStackTraceContaining("refused the row")
+                    .satisfies(e -> assertThat(e.getCause()).hasMessageNotContaining("secret"));
+        }
+        assertThat(SqlFailure.of("claim failed", new SQLException("Invalid object name 'x'.", "S0002", 208)))
+                .hasMessageContaining("Invalid object name 'x'.");
+    }
 }

@@ -62,8 +62,8 @@ record Canonical(
     private static final Pattern COMMENT =
             Pattern.compile("COMMENT ON COLUMN \"TABLE\"\\.(\\w+) IS '([^']*)';", Pattern.MULTILINE);
 
-    static final Canonical OUTBOX = of(Script.OUTBOX);
-    static final Canonical INBOX = of(Script.INBOX);
+    static final Canonical OUTBOX = of(Script.of(Database.POSTGRES, Script.Kind.OUTBOX));
+    static final Canonical INBOX = of(Script.of(Database.POSTGRES, Script.Kind.INBOX));
 
     private static Canonical of(Script script) {
         String text = script.template();

@@ -4,9 +4,8 @@ import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.migrations.Script.Kind;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import javax.sql.DataSource;
@@ -15,10 +14,11 @@ import javax.sql.DataSource;
  * Creates the canonical outbox and inbox tables.
  *
  * <p>Three ways to the same plain SQL: {@link #install} or {@link #installIfMissing} run it, {@link #render}
- * prints it for a DBA, and Flyway users add the location {@value #POSTGRES_LOCATION} with the placeholder
- * {@code outbox_table}. The same for an inbox: {@link #installInbox}, {@link #installInboxIfMissing}, {@link
- * #renderInbox}, and {@value #POSTGRES_INBOX_LOCATION} with {@code inbox_table}; the two are numbered each for
- * itself, so with Flyway each has a history table of its own.
+ * prints it for a DBA, and Flyway users add the location {@value #POSTGRES_LOCATION} or {@value
+ * #SQLSERVER_LOCATION} with the placeholder {@code outbox_table}. The same for an inbox: {@link #installInbox}, {@link
+ * #installInboxIfMissing}, {@link #renderInbox}, and {@value #POSTGRES_INBOX_LOCATION} or {@value
+ * #SQLSERVER_INBOX_LOCATION} with {@code inbox_table}; the two are numbered each for itself, so with Flyway each
+ * has a history table of its own. What runs something asks the data source which {@link Database} it is.
  */
 public final class OutboxMigrations {
     /** The Flyway location of the PostgreSQL scripts; their one placeholder is {@code outbox_table}. */
@@ -33,13 +33,11 @@ public final class OutboxMigrations {
     /** The inbox table's name where none is given. */
     public static final String DEFAULT_INBOX_TABLE = "inbox";
 
-    /** Indexes are named after the table, with the longest suffix "_one_payload". */
-    private static final int MAX_TABLE = 63 - "_one_payload".length();
+    /** The Flyway location of the SQL Server scripts; their one placeholder is {@code outbox_table}. */
+    public static final String SQLSERVER_LOCATION = "classpath:dev/outbox/migrations/sqlserver/install";
 
-    private static final String EXISTS = "SELECT to_regclass(?) IS NOT NULL";
-
-    /** Nodes that start together install one after the other. */
-    private static final String SERIALIZE = "SELECT pg_advisory_xact_lock(1870034018, 1768846196)";
+    /** The Flyway location of the SQL Server scripts of an inbox; their one placeholder is {@code inbox_table}. */
+    public static final String SQLSERVER_INBOX_LOCATION = "classpath:dev/outbox/migrations/sqlserver/inbox";
 
     private OutboxMigrations() {}
 
@@ -69,7 +67,7 @@ public final class OutboxMigrations {
      * @throws OutboxException if it exists already, or the database refused
      */
     public static void install(DataSource dataSource, String table) {
-        install(dataSource, Script.OUTBOX, table, "installIfMissing");
+        install(dataSource, Kind.OUTBOX, table, "installIfMissing");
     }
 
     /** Creates the inbox table {@value #DEFAULT_INBOX_TABLE}; fails if it exists. */
@@ -79,11 +77,11 @@ public final class OutboxMigrations {
 
     /** {@link #install(DataSource, String)} for an inbox table. */
     public static void installInbox(DataSource dataSource, String table) {
-        install(dataSource, Script.INBOX, table, "installInboxIfMissing");
+        install(dataSource, Kind.INBOX, table, "installInboxIfMissing");
     }
 
-    private static void install(DataSource dataSource, Script script, String table, String instead) {
-        if (!installIfMissing(dataSource, script, table)) {
+    private static void install(DataSource dataSource, Kind kind, String table, String instead) {
+        if (!installIfMissing(dataSource, kind, table)) {
             throw new OutboxException(
                     "table \"" + table + "\" exists already; use " + instead + "(...) to leave it as it is");
         }
@@ -100,7 +98,7 @@ public final class OutboxMigrations {
      * @return whether it was created now
      */
     public static boolean installIfMissing(DataSource dataSource, String table) {
-        return installIfMissing(dataSource, Script.OUTBOX, table);
+        return installIfMissing(dataSource, Kind.OUTBOX, table);
     }
 
     /** Creates the inbox table {@value #DEFAULT_INBOX_TABLE} unless it exists; safe when several nodes start together. */
@@ -110,16 +108,17 @@ public final class OutboxMigrations {
 
     /** {@link #installIfMissing(DataSource, String)} for an inbox table. */
     public static boolean installInboxIfMissing(DataSource dataSource, String table) {
-        return installIfMissing(dataSource, Script.INBOX, table);
+        return installIfMissing(dataSource, Kind.INBOX, table);
     }
 
-    private static boolean installIfMissing(DataSource dataSource, Script script, String table) {
-        TableName name = name(table);
+    private static boolean installIfMissing(DataSource dataSource, Kind kind, String table) {
         try (Connection connection = dataSource.getConnection()) {
+            Script script = Script.of(Database.of(connection), kind);
+            TableName name = script.name(table);
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(false);
             try {
-                boolean missing = !exists(connection, name);
+                boolean missing = !script.exists(connection, name);
                 if (missing) {
                     run(connection, script.render(name));
                 }
@@ -132,38 +131,33 @@ public final class OutboxMigrations {
                 connection.setAutoCommit(autoCommit);
             }
         } catch (SQLException e) {
-            throw SqlFailure.of("cannot install table \"" + name + "\"", e);
+            throw SqlFailure.of("cannot install table \"" + table + "\"", e);
         }
+    }
+
+    /** {@link #render(Database, String)} for PostgreSQL. */
+    public static String render(String table) {
+        return render(Database.POSTGRES, table);
+    }
+
+    /** {@link #renderInbox(Database, String)} for PostgreSQL. */
+    public static String renderInbox(String table) {
+        return renderInbox(Database.POSTGRES, table);
     }
 
     /** The plain SQL that {@link #install(DataSource, String)} runs, for people to read and run themselves. */
-    public static String render(String table) {
-        return Script.OUTBOX.render(name(table));
+    public static String render(Database database, String table) {
+        return render(database, Kind.OUTBOX, table);
     }
 
     /** The plain SQL that {@link #installInbox(DataSource, String)} runs. */
-    public static String renderInbox(String table) {
-        return Script.INBOX.render(name(table));
+    public static String renderInbox(Database database, String table) {
+        return render(database, Kind.INBOX, table);
     }
 
-    private static TableName name(String table) {
-        TableName name = TableName.parse(Require.present("table", table));
-        if (name.name().length() > MAX_TABLE) {
-            throw new IllegalArgumentException("table must have at most " + MAX_TABLE
-                    + " characters, so that its indexes can be named after it, was \"" + name.name() + "\"");
-        }
-        return name;
-    }
-
-    private static boolean exists(Connection connection, TableName name) throws SQLException {
-        run(connection, SERIALIZE);
-        try (PreparedStatement exists = connection.prepareStatement(EXISTS)) {
-            exists.setString(1, Quoted.table(name));
-            try (ResultSet row = exists.executeQuery()) {
-                row.next();
-                return row.getBoolean(1);
-            }
-        }
+    private static String render(Database database, Kind kind, String table) {
+        Script script = Script.of(Require.present("database", database), kind);
+        return script.render(script.name(table));
     }
 
     private static void run(Connection connection, String sql) throws SQLException {

@@ -22,7 +22,11 @@ public final class Query implements AutoCloseable {
 
     public Query set(String name, @Nullable Object value) throws SQLException {
         for (int position : at(name)) {
-            statement.setObject(position, value);
+            if (value instanceof NationalText national) {
+                statement.setNString(position, national.text());
+            } else {
+                statement.setObject(position, value);
+            }
         }
         return this;
     }

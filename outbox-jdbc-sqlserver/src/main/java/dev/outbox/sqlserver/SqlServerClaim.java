@@ -1,0 +1,427 @@
+package dev.outbox.sqlserver;
+
+import dev.outbox.PayloadSerializer;
+import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.KeyTour;
+import dev.outbox.jdbc.internal.Marks;
+import dev.outbox.jdbc.internal.NationalText;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Timestamps;
+import dev.outbox.jdbc.internal.Turns;
+import dev.outbox.jdbc.internal.WorkItemRow;
+import dev.outbox.spi.ClaimRequest;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claim query, one batch per road. Roads, turns, priority and marks are those of every database: ready and
+ * waiting rows without a key, and keys.
+ *
+ * <p><b>Rows without a key.</b> A subquery picks {@code TOP … ORDER BY} of one band of priority, the UPDATE joins the
+ * table to it, asks the status once more and says what it took; four times: bulk's tenth, urgent, normal, bulk. The
+ * hints: ROWLOCK and UPDLOCK lock what is picked, READPAST passes by what others hold, and READCOMMITTEDLOCK makes it
+ * read by locks where the database reads READ COMMITTED by versions, or READPAST would be refused. Where a server
+ * ignores them all, the status asked outside keeps a row from being taken twice.
+ *
+ * <p><b>Keys.</b> Found by jumping from key to key without locks, a bounded number per claim; dirty reads are good
+ * enough to find, not to decide. A skipped row would be worse than a wait here: if the head of a key is held by an open
+ * transaction, READPAST would hand out the row behind it. So each key that looks good is looked at once more with
+ * locks, its first row only, and LOCK_TIMEOUT 0 turns a row that somebody holds into error 1222, which means: not this
+ * key, not now. The head is taken first, and its run only if that succeeded, so that whoever lost the head gets
+ * nothing of the key, even on a server without such locks. The run is read without READPAST: it has no gap, or
+ * the head comes alone, as does one that was tried twice. Keys are taken in their order, in one transaction, so
+ * that no two claims wait for each other.
+ *
+ * <p>What was taken goes through a table variable, because a table with triggers refuses to answer an OUTPUT
+ * without INTO (334).
+ *
+ * <p><b>Crashes.</b> If the answer is lost, the rows are leased to a token nobody knows, and come back when
+ * the lease expires.
+ *
+ * <p>Not thread-safe: one poller, one claim at a time.
+ */
+final class SqlServerClaim {
+    /** Each statement stays far below the 5,000 locks at which the server would rather lock the table. */
+    private static final int MOST = 500;
+
+    /** What all batches declare: what was claimed, and the topics asked for, with a full stop at the end. */
+    private static final String DECLARE = """
+            DECLARE @now datetime2(7) = SYSUTCDATETIME(), @token uniqueidentifier = :token,
+                @owner nvarchar(255) = :owner, @lease int = :lease, @filtered bit = :filtered, @listed bit = :listed,
+                @left int = :count, @most int;
+            DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
+            INSERT INTO @topics (Wanted)
+            SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
+            DECLARE @claimed TABLE (id uniqueidentifier NOT NULL, sequence bigint NOT NULL, attempt_count int NOT NULL,
+                created_on datetime2(7) NOT NULL, due_on datetime2(7) NULL, priority smallint NOT NULL,
+                topic nvarchar(255) NULL, message_key nvarchar(255) NULL, message_id nvarchar(255) NULL,
+                source nvarchar(255) NULL, correlation_id nvarchar(255) NULL, tenant_id nvarchar(255) NULL,
+                content_type nvarchar(255) NULL, headers nvarchar(max) NULL, payload nvarchar(max) NULL,
+                payload_bytes varbinary(max) NULL);
+            """;
+
+    private static final String OUTPUT = """
+            OUTPUT inserted.{work_item_id}, inserted.{sequence}, inserted.{attempt_count}, inserted.{created_on},
+                    inserted.{due_on}, inserted.{priority}, inserted.{topic}, inserted.{message_key},
+                    inserted.{message_id}, {claimed_source}, inserted.{correlation_id}, inserted.{tenant_id},
+                    inserted.{content_type}, inserted.{headers}, inserted.{payload}, inserted.{payload_bytes}
+                INTO @claimed (id, sequence, attempt_count, created_on, due_on, priority, topic, message_key,
+                    message_id, source, correlation_id, tenant_id, content_type, headers, payload, payload_bytes)""";
+
+    /** Times as datetimeoffset at UTC, so that no time zone of the JVM has a say. */
+    private static final String ANSWER = """
+            CAST(@now AS datetimeoffset(7)) AS at, LOWER(CAST(c.id AS nvarchar(36))) AS id, c.sequence,
+                c.attempt_count,
+                CAST(c.created_on AS datetimeoffset(7)) AS created_on, CAST(c.due_on AS datetimeoffset(7)) AS due_on,
+                c.priority, c.topic, c.message_key, c.message_id, c.source, c.correlation_id, c.tenant_id,
+                c.content_type, c.headers, c.payload, c.payload_bytes
+            FROM (SELECT 1 AS one) once LEFT JOIN @claimed c ON once.one = 1""";
+
+    static final String READY = """
+            %1$s
+            DECLARE @turn int = 0, @band smallint, @mark bigint, @end bigint, @tenth int = :tenth,
+                @stretch int = :stretch, @high bigint = :ready_0, @normal bigint = :ready_1, @bulk bigint = :ready_2,
+                @high_end bigint, @normal_end bigint, @bulk_end bigint;
+            WHILE @turn < 4 AND @left > 0
+            BEGIN
+                SET @turn = @turn + 1;
+                SET @band = CASE @turn WHEN 2 THEN 0 WHEN 3 THEN 1 ELSE 2 END;
+                SET @most = CASE WHEN @turn = 1 AND @tenth < @left THEN @tenth ELSE @left END;
+                SET @mark = CASE @band WHEN 0 THEN @high WHEN 1 THEN @normal ELSE @bulk END;
+                SET @end = NULL;
+                IF @filtered = 1
+                    SELECT @end = {sequence} FROM {table} WITH (READUNCOMMITTED)
+                    WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                      AND {priority} = @band AND {sequence} > @mark
+                    ORDER BY {sequence} OFFSET @stretch - 1 ROWS FETCH NEXT 1 ROWS ONLY;
+                IF @band = 0 SET @high_end = @end;
+                IF @band = 1 SET @normal_end = @end;
+                IF @band = 2 SET @bulk_end = @end;
+                UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
+                    {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner
+                %2$s
+                FROM (
+                    SELECT TOP (@most) {sequence} AS place
+                    FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                    WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                      AND {priority} = @band AND {sequence} > @mark
+                      AND {sequence} <= COALESCE(@end, 9223372036854775807)
+                      AND (@filtered = 0 OR @listed =
+                        CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
+                    ORDER BY {sequence}) picked
+                WHERE {sequence} = picked.place AND {status} = 0;
+                SET @left = @left - @@ROWCOUNT;
+            END;
+            SELECT @high_end AS high_end, @normal_end AS normal_end, @bulk_end AS bulk_end, %3$s
+            """.formatted(DECLARE, OUTPUT, ANSWER);
+
+    static final String WAITING = """
+            %1$s
+            DECLARE @turn int = 0, @band smallint, @mark datetime2(7), @mark_sequence bigint, @tenth int = :tenth,
+                @high datetime2(7) = :due_0, @normal datetime2(7) = :due_1, @bulk datetime2(7) = :due_2,
+                @high_sequence bigint = :due_sequence_0, @normal_sequence bigint = :due_sequence_1,
+                @bulk_sequence bigint = :due_sequence_2;
+            WHILE @turn < 4 AND @left > 0
+            BEGIN
+                SET @turn = @turn + 1;
+                SET @band = CASE @turn WHEN 2 THEN 0 WHEN 3 THEN 1 ELSE 2 END;
+                SET @most = CASE WHEN @turn = 1 AND @tenth < @left THEN @tenth ELSE @left END;
+                SET @mark = CASE @band WHEN 0 THEN @high WHEN 1 THEN @normal ELSE @bulk END;
+                SET @mark_sequence = CASE @band WHEN 0 THEN @high_sequence WHEN 1 THEN @normal_sequence
+                    ELSE @bulk_sequence END;
+                UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
+                    {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner
+                %2$s
+                FROM (
+                    SELECT TOP (@most) {sequence} AS place
+                    FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                    WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+                      AND {priority} = @band AND {due_on} >= @mark AND {due_on} <= @now
+                      AND ({due_on} > @mark OR {sequence} > @mark_sequence)
+                      AND (@filtered = 0 OR @listed =
+                        CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
+                    ORDER BY {due_on}, {sequence}) picked
+                WHERE {sequence} = picked.place AND {status} = 0;
+                SET @left = @left - @@ROWCOUNT;
+            END;
+            SELECT %3$s
+            """.formatted(DECLARE, OUTPUT, ANSWER);
+
+    /** Answers also how far it walked: the last key it looked at, empty at the end of the round. */
+    static final String KEYS = """
+            %1$s
+            DECLARE @cursor nvarchar(256) = :key_cursor, @most_heads int = :heads, @urgent_heads int = :urgent_heads,
+                @probes int = :probes, @bulk_chance float = :bulk_chance, @probe int = 0, @found int = 0,
+                @key nvarchar(256) = N'', @next nvarchar(256), @head bigint, @status smallint, @due datetime2(7),
+                @topic nvarchar(255), @priority smallint, @attempts int, @first bigint, @won int, @rest int,
+                @walked nvarchar(256);
+            DECLARE @heads TABLE (ExactKey nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
+                Head bigint NOT NULL);
+            DECLARE @run TABLE (Place bigint NOT NULL, Eligible bit NOT NULL);
+            WHILE @probe < @left AND @found < @urgent_heads
+            BEGIN
+                SET @next = NULL;
+                SELECT TOP (1) @next = {exact_key} FROM {table} WITH (READUNCOMMITTED)
+                WHERE {mine} AND {status} = 0 AND {priority} = 0 AND {message_key} IS NOT NULL AND {exact_key} > @key
+                ORDER BY {exact_key};
+                IF @next IS NULL BREAK;
+                SET @key = @next;
+                SET @probe = @probe + 1;
+                SET @status = NULL;
+                SELECT TOP (1) @head = {sequence}, @status = {status}, @due = {due_on}, @topic = {topic},
+                    @priority = {priority}
+                FROM {table} WITH (READUNCOMMITTED)
+                WHERE {mine} AND {status} < 2 AND {message_key} IS NOT NULL AND {exact_key} = @key
+                ORDER BY {status} DESC, {sequence};
+                IF @status = 0 AND @priority = 0 AND (@due IS NULL OR @due <= @now)
+                  AND (@filtered = 0 OR @listed =
+                    CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = @topic + N'.') THEN 1 ELSE 0 END)
+                BEGIN
+                    INSERT INTO @heads (ExactKey, Head) VALUES (@key, @head);
+                    SET @found = @found + 1;
+                END;
+            END;
+            SET @key = @cursor;
+            SET @probe = 0;
+            WHILE @walked IS NULL
+            BEGIN
+                SET @next = NULL;
+                IF @found < @most_heads AND @probe < @probes
+                    SELECT TOP (1) @next = {exact_key}, @head = {sequence}, @status = {status}, @due = {due_on},
+                        @topic = {topic}, @priority = {priority}
+                    FROM {table} WITH (READUNCOMMITTED)
+                    WHERE {mine} AND {status} < 2 AND {message_key} IS NOT NULL AND {exact_key} > @key
+                    ORDER BY {exact_key}, {status} DESC, {sequence};
+                ELSE
+                    SET @walked = @key;
+                IF @next IS NULL
+                    SET @walked = COALESCE(@walked, N'');
+                ELSE
+                BEGIN
+                    SET @key = @next;
+                    SET @probe = @probe + 1;
+                    IF @status = 0 AND (@due IS NULL OR @due <= @now)
+                      AND (@priority < 2 OR RAND() < @bulk_chance)
+                      AND (@filtered = 0 OR @listed =
+                        CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = @topic + N'.') THEN 1 ELSE 0 END)
+                      AND NOT EXISTS (SELECT 1 FROM @heads WHERE ExactKey = @key)
+                    BEGIN
+                        INSERT INTO @heads (ExactKey, Head) VALUES (@key, @head);
+                        SET @found = @found + 1;
+                    END;
+                END;
+            END;
+            SET @rest = CASE WHEN @found > 1 THEN @left / @found ELSE @left END - 1;
+            SET LOCK_TIMEOUT 0;
+            BEGIN TRANSACTION;
+            SET @key = N'';
+            WHILE @key IS NOT NULL
+            BEGIN
+                SET @next = NULL;
+                SELECT TOP (1) @next = ExactKey, @head = Head FROM @heads WHERE ExactKey > @key ORDER BY ExactKey;
+                SET @key = @next;
+                SET @won = 0;
+                SET @first = NULL;
+                BEGIN TRY
+                    SELECT TOP (1) @first = {sequence}, @status = {status}, @attempts = {attempt_count}
+                    FROM {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
+                    WHERE {mine} AND {status} < 2 AND {message_key} IS NOT NULL AND {exact_key} = @key
+                    ORDER BY {status} DESC, {sequence};
+                    IF @first = @head AND @status = 0 AND NOT EXISTS (
+                        SELECT 1 FROM {table} WITH (READCOMMITTEDLOCK)
+                        WHERE {mine} AND {status} = 3 AND {blocks_key} = 1 AND {exact_key} = @key)
+                    BEGIN
+                        UPDATE {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
+                        SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
+                            {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner,
+                            {blocks_key} = 0
+                        %2$s
+                        WHERE {sequence} = @head AND {status} = 0 AND ({due_on} IS NULL OR {due_on} <= @now);
+                        SET @won = @@ROWCOUNT;
+                    END;
+                END TRY
+                BEGIN CATCH
+                    IF ERROR_NUMBER() <> 1222 OR XACT_STATE() <> 1
+                    BEGIN;
+                        THROW;
+                    END;
+                END CATCH;
+                IF @won = 1 AND @attempts < 2 AND @rest > 0
+                BEGIN TRY
+                    DELETE FROM @run;
+                    INSERT INTO @run (Place, Eligible)
+                    SELECT TOP (@rest) {sequence},
+                        CASE WHEN ({due_on} IS NULL OR {due_on} <= @now) AND (@filtered = 0 OR @listed =
+                            CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
+                        THEN 1 ELSE 0 END
+                    FROM {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
+                    WHERE {mine} AND {status} = 0 AND {message_key} IS NOT NULL AND {exact_key} = @key
+                      AND {sequence} > @head
+                    ORDER BY {sequence};
+                    DELETE FROM @run WHERE Place >= (SELECT MIN(Place) FROM @run WHERE Eligible = 0);
+                    UPDATE {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
+                    SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
+                        {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner, {blocks_key} = 0
+                    %2$s
+                    FROM @run r
+                    WHERE {sequence} = r.Place AND {status} = 0;
+                END TRY
+                BEGIN CATCH
+                    IF ERROR_NUMBER() <> 1222 OR XACT_STATE() <> 1
+                    BEGIN;
+                        THROW;
+                    END;
+                END CATCH;
+            END;
+            COMMIT TRANSACTION;
+            SET LOCK_TIMEOUT -1;
+            SELECT @walked AS to_key, %3$s
+            """.formatted(DECLARE, OUTPUT, ANSWER);
+
+    private final SqlServerBatch ready;
+    private final SqlServerBatch waiting;
+    private final SqlServerBatch keys;
+    private final @Nullable PayloadSerializer serializer;
+    private final Marks marks;
+    private final KeyTour tour = new KeyTour();
+    private final Turns turns = new Turns();
+
+    SqlServerClaim(SqlServerTable table, @Nullable PayloadSerializer serializer, LongSupplier ticker) {
+        this.ready = SqlServerBatch.of(table.layout(), READY);
+        this.waiting = SqlServerBatch.of(table.layout(), WAITING);
+        this.keys = SqlServerBatch.of(table.layout(), KEYS);
+        this.serializer = serializer;
+        this.marks = new Marks(ticker, new SqlServerMarks());
+    }
+
+    /**
+     * What a claim leased.
+     *
+     * @param unreadable leased rows that cannot be read as messages, written by somebody else
+     * @param more whether another claim right now may find rows
+     */
+    record Answer(String ownerToken, Instant at, List<WorkItem> items, List<Unreadable> unreadable, boolean more) {}
+
+    record Unreadable(WorkItem item, @Nullable String key, String error) {}
+
+    /** The topics asked for: those listed, or all but those; and no filter if there are none. */
+    private record Topics(Set<String> names, boolean listed) {
+        static Topics of(ClaimRequest request) {
+            boolean listed = !request.topics().isEmpty();
+            Set<String> names = new HashSet<>(listed ? request.topics() : request.except());
+            if (listed) {
+                names.removeAll(request.except());
+            }
+            return new Topics(names, listed);
+        }
+
+        boolean areNone() {
+            return listed && names.isEmpty();
+        }
+
+        void set(Query query) throws SQLException {
+            query.set("topics", JsonRows.topics(names))
+                    .set("filtered", !names.isEmpty())
+                    .set("listed", listed);
+        }
+    }
+
+    /** Asks road after road until one has something; more than one only if the first ones were empty. */
+    Answer run(Connection connection, ClaimRequest request) throws SQLException {
+        Topics topics = Topics.of(request);
+        Answer answer = new Answer(UUID.randomUUID().toString(), Instant.EPOCH, List.of(), List.of(), false);
+        if (topics.areNone()) {
+            return answer;
+        }
+        marks.begin(request);
+        boolean more = false;
+        for (Turns.Road road : turns.order()) {
+            answer = walk(road, connection, request, topics);
+            more |= answer.more;
+            if (!answer.items.isEmpty() || !answer.unreadable.isEmpty()) {
+                turns.found(road);
+                return answer;
+            }
+            if (answer.more) {
+                turns.unfinished(road);
+            } else {
+                turns.empty(road);
+            }
+        }
+        return new Answer(answer.ownerToken, answer.at, List.of(), List.of(), more);
+    }
+
+    private Answer walk(Turns.Road road, Connection connection, ClaimRequest request, Topics topics)
+            throws SQLException {
+        String token = UUID.randomUUID().toString();
+        int count = Math.min(request.count(), MOST);
+        SqlServerBatch batch = switch (road) {
+            case READY -> ready;
+            case WAITING -> waiting;
+            case KEYS -> keys;
+        };
+        return batch.run(
+                connection,
+                query -> {
+                    query.set("count", count)
+                            .set("token", new NationalText(token))
+                            .set("lease", (int) request.lease().toMillis())
+                            .set("owner", new NationalText(request.owner()));
+                    topics.set(query);
+                    switch (road) {
+                        case READY -> {
+                            marks.setReady(query, count);
+                            marks.setStretch(query);
+                        }
+                        case WAITING -> marks.setDue(query, count);
+                        case KEYS -> tour.set(query, count);
+                    }
+                },
+                rows -> read(road, rows, token, count));
+    }
+
+    private Answer read(Turns.Road road, ResultSet rows, String token, int count) throws SQLException {
+        List<WorkItem> items = new ArrayList<>();
+        List<Unreadable> unreadable = new ArrayList<>();
+        rows.next();
+        Instant at = Timestamps.read(rows, "at");
+        switch (road) {
+            case READY -> marks.walked(rows);
+            case WAITING -> {}
+            case KEYS -> tour.walked(rows.getString("to_key"));
+        }
+        for (boolean found = true; found && rows.getString(WorkItemRow.ID) != null; found = rows.next()) {
+            if (road == Turns.Road.KEYS) {
+                tour.took(rows);
+            } else {
+                marks.took(rows);
+            }
+            try {
+                items.add(WorkItemRow.read(rows, serializer));
+            } catch (RuntimeException e) {
+                unreadable.add(new Unreadable(
+                        WorkItemRow.named(rows), rows.getString("message_key"), String.valueOf(e.getMessage())));
+            }
+        }
+        items.sort(Comparator.comparingLong(WorkItem::sequence));
+        int taken = items.size() + unreadable.size();
+        boolean walkedAll = switch (road) {
+            case READY -> marks.end(taken < count);
+            case WAITING -> marks.endDue(taken < count);
+            case KEYS -> tour.end(count);
+        };
+        return new Answer(token, at, items, unreadable, taken > 0 || !walkedAll);
+    }
+}

@@ -1,0 +1,242 @@
+package dev.outbox.sqlserver;
+
+import dev.outbox.Enqueued;
+import dev.outbox.Message;
+import dev.outbox.event.OutboxEvent;
+import dev.outbox.internal.Emitter;
+import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.internal.CallersTransaction;
+import dev.outbox.jdbc.internal.KeyBuckets;
+import dev.outbox.jdbc.internal.MessageRow;
+import dev.outbox.jdbc.internal.NationalText;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Sql;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Stores messages on the caller's connection, one round trip per call.
+ *
+ * <p>An id that is there already is no error. The insert leaves out what it can see; if a rival stores the same id
+ * in between, the insert fails with 2627 (or 2601), which dooms nothing while XACT_ABORT is off, and is
+ * done again. The server puts XACT_ABORT back at the end of the batch.
+ *
+ * <p>STRICT order: the locks are taken before the sequences are drawn, or a transaction that waited would have drawn
+ * too early. They are {@link KeyBuckets}, in their order, held to the end of the caller's transaction, which must be
+ * open for that: reading the table opens it where the driver has only announced it. Sequences are drawn into
+ * a table of their own and given out by size, because no statement promises to draw them in the order of its rows.
+ */
+final class SqlServerEnqueue {
+    private static final Logger LOG = LoggerFactory.getLogger(SqlServerOutbox.class);
+
+    /** The most a batch tries again: each time another rival must have come between. */
+    static final int TRIES = 10;
+
+    /** What outbox and inbox begin with: the messages, and the locks of their keys. */
+    static final String TAKE_LOCKS = """
+            DECLARE @now datetime2(7) = SYSUTCDATETIME(), @tries int = 0, @done bit = 0, @lock_code int = 0,
+                @bucket int, @rows int, @resource nvarchar(255), @patience int = :patience,
+                @bytes varbinary(max) = :bytes;
+            DECLARE @texts nvarchar(max) = :texts COLLATE Latin1_General_100_BIN2;
+            DECLARE @messages TABLE (Position int NOT NULL PRIMARY KEY, Id uniqueidentifier NOT NULL,
+                DueOn datetime2(7) NULL, Priority smallint NOT NULL, Topic nvarchar(255) NOT NULL,
+                MessageKey nvarchar(255) NULL, MessageId nvarchar(255) NULL, CorrelationId nvarchar(255) NULL,
+                TenantId nvarchar(255) NULL, ContentType nvarchar(255) NULL, Headers nvarchar(max) NULL,
+                Payload nvarchar(max) NULL, PayloadBytes varbinary(max) NULL, Source nvarchar(255) NULL,
+                Hash varbinary(32) NULL, Sequence bigint NULL, Stored bit NOT NULL);
+            DECLARE @buckets TABLE (Bucket int NOT NULL PRIMARY KEY);
+            DECLARE @drawn TABLE (Sequence bigint NOT NULL PRIMARY KEY);
+            INSERT INTO @messages (Position, Id, DueOn, Priority, Topic, MessageKey, MessageId, CorrelationId,
+                TenantId, ContentType, Headers, Payload, PayloadBytes, Source, Hash, Stored)
+            SELECT j.n, j.id, COALESCE(j.due, DATEADD(millisecond, CAST(j.due_in % 86400000 AS int),
+                    DATEADD(day, CAST(j.due_in / 86400000 AS int), @now))),
+                j.priority, SUBSTRING(@texts, j.topic_at, j.topic_length),
+                SUBSTRING(@texts, j.key_at, j.key_length),
+                SUBSTRING(@texts, j.message_id_at, j.message_id_length),
+                SUBSTRING(@texts, j.correlation_id_at, j.correlation_id_length),
+                SUBSTRING(@texts, j.tenant_id_at, j.tenant_id_length),
+                SUBSTRING(@texts, j.content_type_at, j.content_type_length),
+                SUBSTRING(@texts, j.headers_at, j.headers_length),
+                SUBSTRING(@texts, j.payload_at, j.payload_length),
+                SUBSTRING(@bytes, j.bytes_at, j.bytes_length), SUBSTRING(@texts, j.source_at, j.source_length),
+                CAST(SUBSTRING(@bytes, j.hash_at, j.hash_length) AS varbinary(32)), 0
+            FROM OPENJSON(:messages) WITH (n int '$.n', id uniqueidentifier '$.id', due datetime2(7) '$.due',
+                due_in bigint '$.due_in', priority smallint '$.priority',
+                topic_at int '$.topic_at', topic_length int '$.topic_length',
+                key_at int '$.key_at', key_length int '$.key_length',
+                message_id_at int '$.message_id_at', message_id_length int '$.message_id_length',
+                correlation_id_at int '$.correlation_id_at', correlation_id_length int '$.correlation_id_length',
+                tenant_id_at int '$.tenant_id_at', tenant_id_length int '$.tenant_id_length',
+                content_type_at int '$.content_type_at', content_type_length int '$.content_type_length',
+                headers_at int '$.headers_at', headers_length int '$.headers_length',
+                payload_at int '$.payload_at', payload_length int '$.payload_length',
+                source_at int '$.source_at', source_length int '$.source_length',
+                bytes_at int '$.bytes_at', bytes_length int '$.bytes_length',
+                hash_at int '$.hash_at', hash_length int '$.hash_length') j;
+            INSERT INTO @buckets (Bucket) SELECT DISTINCT CAST(value AS int) FROM OPENJSON(:buckets);
+            SELECT @rows = COUNT(*) FROM {table} WHERE {sequence} = 0;
+            IF @patience < 0 OR @@LOCK_TIMEOUT BETWEEN 0 AND @patience SET @patience = @@LOCK_TIMEOUT;
+            SELECT @bucket = MIN(Bucket) FROM @buckets;
+            WHILE @bucket IS NOT NULL AND @lock_code >= 0
+            BEGIN
+                SET @resource = CONCAT(:lock_space, @bucket);
+                EXEC @lock_code = sp_getapplock @Resource = @resource, @LockMode = N'Exclusive',
+                    @LockOwner = N'Transaction', @LockTimeout = @patience;
+                SELECT @bucket = MIN(Bucket) FROM @buckets WHERE Bucket > @bucket;
+            END;
+            IF @lock_code >= 0
+            BEGIN
+                INSERT INTO @drawn (Sequence) SELECT NEXT VALUE FOR {next_sequence} FROM @messages;
+                UPDATE m SET Sequence = d.Sequence
+                FROM @messages m
+                JOIN (SELECT Sequence, ROW_NUMBER() OVER (ORDER BY Sequence) - 1 AS Position FROM @drawn) d
+                  ON d.Position = m.Position;
+            END;
+            """;
+
+    static final String INSERT = """
+            SET NOCOUNT ON;
+            SET XACT_ABORT OFF;
+            %1$s
+            WHILE @done = 0 AND @lock_code >= 0
+            BEGIN TRY
+                UPDATE m SET Stored = 1 FROM @messages m
+                WHERE NOT EXISTS (
+                    SELECT 1 FROM {table} t WITH (READCOMMITTEDLOCK) WHERE t.{work_item_id} = m.Id);
+                INSERT INTO {table} ({sequence}, {work_item_id}, {created_on}, {due_on}, {priority}, {topic},
+                    {message_key}, {message_id}, {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload},
+                    {payload_bytes})
+                SELECT m.Sequence, m.Id, @now, m.DueOn, m.Priority, m.Topic, m.MessageKey, m.MessageId,
+                    m.CorrelationId, m.TenantId, m.ContentType, m.Headers, m.Payload, m.PayloadBytes
+                FROM @messages m WHERE m.Stored = 1;
+                SET @done = 1;
+            END TRY
+            BEGIN CATCH
+                SET @tries = @tries + 1;
+                IF ERROR_NUMBER() NOT IN (2601, 2627) OR XACT_STATE() <> 1 OR @tries >= %2$d
+                BEGIN;
+                    THROW;
+                END;
+                UPDATE @messages SET Stored = 0;
+            END CATCH;
+            SELECT @lock_code AS lock_code, LOWER(CAST(m.Id AS nvarchar(36))) AS id
+            FROM (SELECT 1 AS one) once LEFT JOIN @messages m ON m.Stored = 1 AND once.one = 1;
+            """.formatted(TAKE_LOCKS, TRIES);
+
+    private final SqlServerTable table;
+    private final MessageRow.Rules rules;
+    private final Emitter emitter;
+    private final Sql insert;
+
+    SqlServerEnqueue(SqlServerTable table, MessageRow.Rules rules, Emitter emitter) {
+        this.table = table;
+        this.rules = rules;
+        this.emitter = emitter;
+        this.insert = table.layout().resolve(INSERT);
+    }
+
+    /** The message as it would be stored: encoded, and found to be fit for it. */
+    Message prepare(Message message) {
+        return MessageRow.of(message, rules).message();
+    }
+
+    Enqueued all(Connection tx, List<Message> messages) {
+        List<MessageRow> rows =
+                messages.stream().map(message -> MessageRow.of(message, rules)).toList();
+        CallersTransaction.check("enqueue", tx);
+        if (rows.isEmpty()) {
+            return new Enqueued(List.of(), List.of());
+        }
+        Set<String> stored = insert(tx, rows);
+        // The first of several equal ids in one call is the one that was stored.
+        List<MessageRow> fresh = new ArrayList<>();
+        List<String> alreadyThere = new ArrayList<>();
+        for (MessageRow row : rows) {
+            if (stored.remove(row.id().toString())) {
+                fresh.add(row);
+            } else {
+                alreadyThere.add(row.messageId());
+            }
+        }
+        fresh.forEach(row -> row.warnIfLarge(rules, LOG));
+        if (!fresh.isEmpty()) {
+            emitter.emit(() -> new OutboxEvent.Enqueued(
+                    fresh.stream().map(MessageRow::message).toList()));
+        }
+        return new Enqueued(fresh.stream().map(MessageRow::messageId).toList(), alreadyThere);
+    }
+
+    private Set<String> insert(Connection tx, List<MessageRow> rows) {
+        Map<UUID, MessageRow> unique = new LinkedHashMap<>();
+        rows.forEach(row -> unique.putIfAbsent(row.id(), row));
+        List<MessageRow> sent = List.copyOf(unique.values());
+        JsonRows json = new JsonRows(table.byCodePoint());
+        sent.forEach(row -> add(json, row));
+        String what = "enqueue into " + table.name() + " failed";
+        Set<String> stored = new HashSet<>();
+        try (Query query = insert.on(tx)) {
+            set(query, json, table, rules, sent, -1);
+            try (ResultSet answer = query.rows()) {
+                while (answer.next()) {
+                    int code = answer.getInt("lock_code");
+                    if (code < 0) {
+                        throw SqlServerLocks.refused(what, code);
+                    }
+                    String id = answer.getString("id");
+                    if (id != null) {
+                        stored.add(id);
+                    }
+                }
+            }
+        } catch (SQLException e) {
+            throw SqlFailure.of(what, e);
+        }
+        return stored;
+    }
+
+    /** @param patience for each lock, in milliseconds; -1 for as long as the caller's connection would wait */
+    static void set(
+            Query query,
+            JsonRows json,
+            SqlServerTable table,
+            MessageRow.Rules rules,
+            List<MessageRow> rows,
+            int patience)
+            throws SQLException {
+        query.set("messages", json.json())
+                .set("texts", json.texts())
+                .set("bytes", json.bytes())
+                .set("buckets", JsonRows.numbers(rules.strict() ? KeyBuckets.of(rows) : new Integer[0]))
+                .set("lock_space", new NationalText(table.lockSpace()))
+                .set("patience", patience);
+    }
+
+    /** The fields of a message as the batch reads them. */
+    static JsonRows add(JsonRows json, MessageRow row) {
+        Message message = row.message();
+        return json.row()
+                .set("id", row.id())
+                .set("due", message.due() == null ? null : SqlServerMarks.text(message.due()))
+                .set("due_in", message.dueIn() == null ? null : message.dueIn().toMillis())
+                .set("priority", message.priority().code())
+                .text("topic", message.topic())
+                .text("key", message.key())
+                .text("message_id", message.id())
+                .text("correlation_id", message.correlationId())
+                .text("tenant_id", message.tenantId())
+                .text("content_type", message.contentType())
+                .text("headers", row.headers())
+                .text("payload", row.text())
+                .bytes("bytes", row.bytes());
+    }
+}

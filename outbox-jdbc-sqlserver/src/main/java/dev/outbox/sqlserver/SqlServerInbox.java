@@ -1,0 +1,211 @@
+package dev.outbox.sqlserver;
+
+import dev.outbox.Ack;
+import dev.outbox.Inbox;
+import dev.outbox.InboxRecord;
+import dev.outbox.Incoming;
+import dev.outbox.Message;
+import dev.outbox.OnConflict;
+import dev.outbox.OutboxException;
+import dev.outbox.PollerBuilder;
+import dev.outbox.Receipt;
+import dev.outbox.internal.Require;
+import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.StorableText;
+import dev.outbox.jdbc.internal.TableQueue;
+import dev.outbox.jdbc.internal.TableSettings;
+import dev.outbox.spi.TransactionalSource;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An inbox in a SQL Server table, for one consumer. Building it looks at the table once and fails early and
+ * clearly; after that no call reads the catalog, least of all inside a caller's transaction.
+ *
+ * <p>Several consumers may share a table: each gets every message once. Thread-safe. The data source is used for
+ * the poller, for purge and for single records; receive and enqueue use the caller's own connection.
+ */
+public final class SqlServerInbox implements Inbox {
+    private final TableQueue queue;
+    private final SqlServerReceive receive;
+    private final SqlServerRecords records;
+    private final Duration maxRedelivery;
+
+    private SqlServerInbox(
+            SqlServerTable table, Connections connections, TableSettings settings, Builder options, String consumer) {
+        this.queue = SqlServerQueue.over(table, connections, settings, Ack.KEEP);
+        this.receive = new SqlServerReceive(
+                table, consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
+        this.records = new SqlServerRecords(table, connections, settings.retention());
+        this.maxRedelivery = options.maxRedelivery;
+    }
+
+    public static Builder builder(DataSource dataSource) {
+        return new Builder(dataSource);
+    }
+
+    @Override
+    public Receipt receive(Connection tx, Incoming incoming) {
+        return receive.receive(tx, Require.present("incoming", incoming));
+    }
+
+    @Override
+    public Receipt enqueue(Connection tx, Incoming incoming) {
+        return enqueueAll(tx, List.of(Require.present("incoming", incoming))).get(0);
+    }
+
+    @Override
+    public List<Receipt> enqueueAll(Connection tx, Collection<Incoming> incoming) {
+        List<Incoming> all = new ArrayList<>(Require.present("incoming", incoming));
+        all.forEach(one -> Require.present("incoming", one));
+        return receive.enqueue(tx, all, () -> queue.wakeAfter(tx));
+    }
+
+    @Override
+    public Optional<InboxRecord> get(String source, String messageId) {
+        return records.get(source, messageId);
+    }
+
+    @Override
+    public boolean markDead(Connection tx, String source, String messageId, String reason) {
+        return records.markDead(tx, source, messageId, reason);
+    }
+
+    @Override
+    public void requeue(String source, String messageId) {
+        records.requeue(source, messageId, false);
+        queue.wakeUp();
+    }
+
+    @Override
+    public void forceRequeue(String source, String messageId) {
+        records.requeue(source, messageId, true);
+        queue.wakeUp();
+    }
+
+    @Override
+    public PollerBuilder poller() {
+        return queue.poller();
+    }
+
+    @Override
+    public DataSource waking(DataSource dataSource) {
+        return TableQueue.waking(dataSource);
+    }
+
+    @Override
+    public void wakeUp() {
+        queue.wakeUp();
+    }
+
+    @Override
+    public TransactionalSource source() {
+        return queue.source();
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @throws IllegalArgumentException if that is shorter than {@link Builder#maxRedelivery}
+     */
+    @Override
+    public long purge(Duration olderThan) {
+        checkWindow("olderThan", Require.present("olderThan", olderThan), maxRedelivery);
+        return queue.purge(olderThan);
+    }
+
+    /** What is forgotten while it may still be sent again would have its effect twice. */
+    private static void checkWindow(String name, Duration window, Duration maxRedelivery) {
+        if (window.compareTo(maxRedelivery) < 0) {
+            throw new IllegalArgumentException(name + " must be at least maxRedelivery, " + maxRedelivery + ", was "
+                    + window + ": a message that comes again after its record was purged would have its effect twice;"
+                    + " set maxRedelivery(...) to the longest time after which your broker may send one again");
+        }
+    }
+
+    /** Options, each with its default; {@link #consumer} is required. Not thread-safe. */
+    public static final class Builder extends SqlServerOptions<Builder> {
+        private static final Duration DAY = Duration.ofDays(1);
+
+        private @Nullable String consumer;
+        private OnConflict onConflict = OnConflict.THROW;
+        private Duration lockTimeout = Duration.ofSeconds(10);
+        private Duration maxRedelivery = Duration.ofDays(7);
+
+        private Builder(DataSource dataSource) {
+            super(dataSource, "inbox", Duration.ofDays(30));
+        }
+
+        @Override
+        protected Builder self() {
+            return this;
+        }
+
+        /**
+         * Who receives: every instance of an application gives the same name, another application another. 1 to 255
+         * characters, not blank, no space at the end. Required. Whoever changes it receives everything anew.
+         */
+        public Builder consumer(String consumer) {
+            StorableText.check("consumer", Require.text("consumer", consumer, Message.MAX_NAME));
+            if (consumer.endsWith(" ")) {
+                throw new IllegalArgumentException(
+                        "consumer must not end with a space, which SQL Server ignores when it" + " compares, was \""
+                                + consumer + "\"");
+            }
+            this.consumer = consumer;
+            return this;
+        }
+
+        /** What becomes of another message under a known id. Default: {@link OnConflict#THROW}. */
+        public Builder onConflict(OnConflict onConflict) {
+            this.onConflict = Require.present("onConflict", onConflict);
+            return this;
+        }
+
+        /**
+         * How long receive and enqueue wait for another transaction that holds the same message, 1 ms to 1 day; then
+         * they throw a retryable exception. It counts per lock: a call that stores several messages may wait so long
+         * for each of them, and for each key. A shorter {@code LOCK_TIMEOUT} of the caller's connection wins. Default:
+         * 10 s.
+         */
+        public Builder lockTimeout(Duration lockTimeout) {
+            this.lockTimeout = Require.between("lockTimeout", lockTimeout, Duration.ofMillis(1), DAY);
+            return this;
+        }
+
+        /**
+         * The longest time after which a message may be sent again: the broker's retention, the longest outage, a
+         * replay by hand. The {@link #retention} must not be shorter. Default: 7 days.
+         */
+        public Builder maxRedelivery(Duration maxRedelivery) {
+            this.maxRedelivery = Require.notNegative("maxRedelivery", maxRedelivery);
+            return this;
+        }
+
+        /**
+         * Looks at the table.
+         *
+         * @throws IllegalStateException if there is no consumer
+         * @throws IllegalArgumentException if options contradict each other: a retention shorter than maxRedelivery
+         * @throws OutboxException if the database cannot be reached, or the table is missing or not an inbox
+         */
+        public SqlServerInbox build() {
+            String name = consumer;
+            if (name == null) {
+                throw new IllegalStateException("the inbox has no consumer; call consumer(...) with the name of the"
+                        + " application that receives");
+            }
+            checkWindow("retention", retention(), maxRedelivery);
+            TableSettings settings = settings();
+            return settings.open(
+                    (connection, table) -> SqlServerTable.detectInbox(connection, table, name),
+                    (table, connections) -> new SqlServerInbox(table, connections, settings, this, name));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package dev.outbox.sqlserver;
+
+import dev.outbox.jdbc.TableOptions;
+import dev.outbox.jdbc.internal.MessageRow;
+import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.TableSettings;
+import java.time.Duration;
+import javax.sql.DataSource;
+
+/**
+ * Options that an outbox and an inbox share, each with its default. Not thread-safe.
+ *
+ * @param <B> the builder they belong to
+ */
+public abstract sealed class SqlServerOptions<B extends SqlServerOptions<B>> extends TableOptions<B>
+        permits SqlServerOutbox.Builder, SqlServerInbox.Builder {
+    SqlServerOptions(DataSource dataSource, String table, Duration retention) {
+        super(dataSource, table, retention);
+    }
+
+    /** Checks what the options say together. */
+    TableSettings settings() {
+        return new TableSettings(
+                dataSource(),
+                TableName.parse(table()),
+                new MessageRow.Rules(ordering(), serializer(), maxPayload(), warnPayload()),
+                retention(),
+                listeners(),
+                wakesLocally(),
+                ticker());
+    }
+}

@@ -1,0 +1,126 @@
+package dev.outbox.sqlserver;
+
+import dev.outbox.Ack;
+import dev.outbox.Enqueued;
+import dev.outbox.Message;
+import dev.outbox.Outbox;
+import dev.outbox.OutboxException;
+import dev.outbox.PollerBuilder;
+import dev.outbox.Stage;
+import dev.outbox.internal.Require;
+import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.TableQueue;
+import dev.outbox.jdbc.internal.TableSettings;
+import dev.outbox.spi.TransactionalSource;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import javax.sql.DataSource;
+
+/**
+ * An outbox in a SQL Server table. Building it looks at the table once and fails early and clearly; after
+ * that no call reads the catalog, least of all inside a caller's transaction.
+ *
+ * <p>Thread-safe. The data source is used for the poller and for purge; enqueue uses the caller's own
+ * connection.
+ */
+public final class SqlServerOutbox implements Outbox {
+    private final TableQueue queue;
+    private final SqlServerEnqueue enqueue;
+
+    private SqlServerOutbox(SqlServerTable table, Connections connections, TableSettings settings, Builder options) {
+        this.queue = SqlServerQueue.over(table, connections, settings, options.ack);
+        this.enqueue = new SqlServerEnqueue(table, settings.rules(), settings.emitter());
+    }
+
+    /** An outbox in the table {@code outbox} with all defaults. */
+    public static SqlServerOutbox create(DataSource dataSource) {
+        return builder(dataSource).build();
+    }
+
+    public static Builder builder(DataSource dataSource) {
+        return new Builder(dataSource);
+    }
+
+    @Override
+    public Enqueued enqueue(Connection tx, Message message) {
+        return wakingAfter(tx, enqueue.all(tx, List.of(Require.present("message", message))));
+    }
+
+    @Override
+    public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
+        return wakingAfter(tx, enqueue.all(tx, new ArrayList<>(Require.present("messages", messages))));
+    }
+
+    @Override
+    public Stage stage() {
+        return Stage.over(this, enqueue::prepare);
+    }
+
+    private Enqueued wakingAfter(Connection tx, Enqueued enqueued) {
+        if (!enqueued.stored().isEmpty()) {
+            queue.wakeAfter(tx);
+        }
+        return enqueued;
+    }
+
+    @Override
+    public PollerBuilder poller() {
+        return queue.poller();
+    }
+
+    @Override
+    public DataSource waking(DataSource dataSource) {
+        return TableQueue.waking(dataSource);
+    }
+
+    @Override
+    public void wakeUp() {
+        queue.wakeUp();
+    }
+
+    @Override
+    public TransactionalSource source() {
+        return queue.source();
+    }
+
+    @Override
+    public long purge(Duration olderThan) {
+        return queue.purge(olderThan);
+    }
+
+    /** Options, each with its default. Not thread-safe. */
+    public static final class Builder extends SqlServerOptions<Builder> {
+        private Ack ack = Ack.KEEP;
+
+        private Builder(DataSource dataSource) {
+            super(dataSource, "outbox", Duration.ofDays(7));
+        }
+
+        @Override
+        protected Builder self() {
+            return this;
+        }
+
+        /** What becomes of delivered rows. Default: {@link Ack#KEEP}. */
+        public Builder ack(Ack ack) {
+            this.ack = Require.present("ack", ack);
+            return this;
+        }
+
+        /**
+         * Looks at the table.
+         *
+         * @throws IllegalArgumentException if options contradict each other
+         * @throws OutboxException if the database cannot be reached, or the table is missing or not an outbox
+         */
+        public SqlServerOutbox build() {
+            TableSettings settings = settings();
+            return settings.open(
+                    SqlServerTable::detect,
+                    (table, connections) -> new SqlServerOutbox(table, connections, settings, this));
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package dev.outbox.sqlserver;
+
+import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.internal.Borrowed;
+import dev.outbox.jdbc.internal.Connections;
+import java.sql.SQLException;
+import java.time.Duration;
+
+/** Removes old Done rows in statements small enough not to lock the table. Rows that somebody holds are skipped. */
+final class SqlServerPurge {
+    private static final int BATCH = 1_000;
+
+    static final String PURGE = """
+            DECLARE @age bigint = :older_than, @batch int = :batch, @before datetime2(7);
+            SET @before = DATEADD(millisecond, -CAST(@age % 86400000 AS int),
+                DATEADD(day, -CAST(@age / 86400000 AS int), SYSUTCDATETIME()));
+            DELETE t
+            FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+            JOIN (
+                SELECT TOP (@batch) {sequence} AS place
+                FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE {mine} AND {status} = 2 AND {processed_on} < @before
+                ORDER BY {processed_on}) picked ON t.{sequence} = picked.place
+            WHERE t.{status} = 2;
+            SELECT @@ROWCOUNT AS removed;
+            """;
+
+    private final SqlServerTable table;
+    private final Connections connections;
+    private final Duration olderThan;
+    private final SqlServerBatch purge;
+
+    SqlServerPurge(SqlServerTable table, Connections connections, Duration olderThan) {
+        this.table = table;
+        this.connections = connections;
+        this.olderThan = olderThan;
+        this.purge = SqlServerBatch.of(table.layout(), PURGE);
+    }
+
+    /** Removes one batch and answers its size. */
+    int batch() {
+        try (Borrowed borrowed = connections.autoCommitting()) {
+            return purge.run(
+                    borrowed.connection(),
+                    query -> query.set("older_than", olderThan.toMillis()).set("batch", BATCH),
+                    rows -> {
+                        rows.next();
+                        return rows.getInt("removed");
+                    });
+        } catch (SQLException e) {
+            throw SqlFailure.of("purge of " + table.name() + " failed", e);
+        }
+    }
+}

@@ -1,0 +1,341 @@
+package dev.outbox.sqlserver;
+
+import dev.outbox.ConflictException;
+import dev.outbox.Incoming;
+import dev.outbox.Message;
+import dev.outbox.OnConflict;
+import dev.outbox.OutboxException;
+import dev.outbox.Receipt;
+import dev.outbox.Receipt.Kind;
+import dev.outbox.event.OutboxEvent;
+import dev.outbox.internal.Emitter;
+import dev.outbox.internal.SqlFailure;
+import dev.outbox.internal.UuidV7;
+import dev.outbox.jdbc.internal.CallersTransaction;
+import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.MessageRow;
+import dev.outbox.jdbc.internal.NationalText;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.StorableText;
+import dev.outbox.jdbc.internal.Timestamps;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes messages in on the caller's connection, one round trip per call.
+ *
+ * <p><b>Identity.</b> The primary key is (consumer, source, message id). The insert leaves out what it can see, and
+ * counts that as received once more. If a rival stores the same message in between, the insert fails with 2627
+ * (or 2601), which dooms nothing while XACT_ABORT is off, and is done again. No range is locked to keep rivals
+ * away (HOLDLOCK): where ids grow, all receivers would meet at the end of the index, and wait and deadlock for
+ * messages that have nothing to do with each other. A first receipt is the one that leaves the count at one.
+ *
+ * <p><b>Rivals.</b> While another transaction that inserted the same message is open, ours waits for its end: if it
+ * rolls back, ours is the first. To call it a duplicate at once would lose the message then. The wait is bounded by
+ * LOCK_TIMEOUT, unless the caller's own is shorter; the server puts it back at the end of the batch.
+ *
+ * <p><b>STRICT order</b> of what is enqueued: the key's locks are taken before its sequence is drawn, as in {@link
+ * SqlServerEnqueue}.
+ */
+final class SqlServerReceive {
+    private static final Logger LOG = LoggerFactory.getLogger(SqlServerInbox.class);
+    private static final int LOCK_TIMEOUT = 1222;
+
+    /** The server takes no variable here, so the number is written in when the inbox is built. */
+    private static final String PATIENCE = """
+            SET NOCOUNT ON;
+            SET XACT_ABORT OFF;
+            DECLARE @caller int = @@LOCK_TIMEOUT;
+            IF @caller NOT BETWEEN 0 AND {patience} SET LOCK_TIMEOUT {patience};
+            """;
+
+    /** A server that does not put it back by itself gets at least the usual value back. */
+    private static final String PATIENCE_BACK = "IF @caller = -1 SET LOCK_TIMEOUT -1;";
+
+    static final String RECEIVE = """
+            %1$s
+            DECLARE @now datetime2(7) = SYSUTCDATETIME(), @tries int = 0, @done bit = 0, @stored int = 0,
+                @id uniqueidentifier = :id, @hash varbinary(32) = :hash, @exact_source nvarchar(256),
+                @exact_message_id nvarchar(256), @source nvarchar(255) = :source, @message_id nvarchar(255) = :message_id;
+            SET @exact_source = @source + N'.';
+            SET @exact_message_id = @message_id + N'.';
+            WHILE @done = 0
+            BEGIN TRY
+                INSERT INTO {table} ({work_item_id}, {consumer}, {source}, {message_id}, {hash}, {status}, {created_on},
+                    {first_seen_on}, {last_seen_on}, {processed_on})
+                SELECT @id, :consumer, @source, @message_id, @hash, 2, @now, @now, @now, @now
+                WHERE NOT EXISTS (
+                    SELECT 1 FROM {table} WITH (READCOMMITTEDLOCK)
+                    WHERE {mine} AND {exact_source} = @exact_source AND {exact_message_id} = @exact_message_id);
+                SET @stored = @@ROWCOUNT;
+                SET @done = 1;
+            END TRY
+            BEGIN CATCH
+                SET @tries = @tries + 1;
+                IF ERROR_NUMBER() NOT IN (2601, 2627) OR XACT_STATE() <> 1 OR @tries >= %3$d
+                BEGIN;
+                    THROW;
+                END;
+            END CATCH;
+            IF @stored = 0
+                UPDATE {table} SET
+                    {receipt_count} = CASE WHEN {hash} <> @hash THEN {receipt_count}
+                        WHEN {receipt_count} = 2147483647 THEN {receipt_count} ELSE {receipt_count} + 1 END,
+                    {last_seen_on} = CASE WHEN {hash} <> @hash OR {last_seen_on} > @now THEN {last_seen_on} ELSE @now END
+                WHERE {mine} AND {exact_source} = @exact_source AND {exact_message_id} = @exact_message_id;
+            %2$s
+            SELECT 0 AS lock_code, {source} AS source, {message_id} AS message_id, {receipt_count} AS receipt_count,
+                CAST({first_seen_on} AS datetimeoffset(7)) AS first_seen_on,
+                CAST({last_seen_on} AS datetimeoffset(7)) AS last_seen_on, {hash} AS hash
+            FROM {table}
+            WHERE {mine} AND {exact_source} = @exact_source AND {exact_message_id} = @exact_message_id;
+            """.formatted(PATIENCE, PATIENCE_BACK, SqlServerEnqueue.TRIES);
+
+    static final String ENQUEUE =
+            """
+            %1$s
+            %2$s
+            WHILE @done = 0 AND @lock_code >= 0
+            BEGIN TRY
+                UPDATE m SET Stored = 1 FROM @messages m
+                WHERE NOT EXISTS (
+                    SELECT 1 FROM {table} t WITH (READCOMMITTEDLOCK)
+                    WHERE {mine} AND t.{exact_source} = m.Source + N'.' AND t.{exact_message_id} = m.MessageId + N'.');
+                INSERT INTO {table} ({sequence}, {work_item_id}, {consumer}, {source}, {message_id}, {hash},
+                    {created_on}, {first_seen_on}, {last_seen_on}, {due_on}, {priority}, {topic}, {message_key},
+                    {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
+                SELECT m.Sequence, m.Id, :consumer, m.Source, m.MessageId, m.Hash, @now, @now, @now, m.DueOn,
+                    m.Priority, m.Topic, m.MessageKey, m.CorrelationId, m.TenantId, m.ContentType, m.Headers,
+                    m.Payload, m.PayloadBytes
+                FROM @messages m WHERE m.Stored = 1;
+                SET @done = 1;
+            END TRY
+            BEGIN CATCH
+                SET @tries = @tries + 1;
+                IF ERROR_NUMBER() NOT IN (2601, 2627) OR XACT_STATE() <> 1 OR @tries >= %4$d
+                BEGIN;
+                    THROW;
+                END;
+                UPDATE @messages SET Stored = 0;
+            END CATCH;
+            IF @lock_code >= 0
+                UPDATE t SET
+                    {receipt_count} = CASE WHEN t.{hash} <> m.Hash THEN t.{receipt_count}
+                        WHEN t.{receipt_count} = 2147483647 THEN t.{receipt_count} ELSE t.{receipt_count} + 1 END,
+                    {last_seen_on} = CASE WHEN t.{hash} <> m.Hash OR t.{last_seen_on} > @now THEN t.{last_seen_on}
+                        ELSE @now END
+                FROM {table} t
+                JOIN @messages m ON t.{exact_source} = m.Source + N'.' AND t.{exact_message_id} = m.MessageId + N'.'
+                WHERE {mine} AND m.Stored = 0;
+            %3$s
+            SELECT @lock_code AS lock_code, f.source, f.message_id, f.receipt_count,
+                CAST(f.first_seen_on AS datetimeoffset(7)) AS first_seen_on,
+                CAST(f.last_seen_on AS datetimeoffset(7)) AS last_seen_on, f.hash
+            FROM (SELECT 1 AS one) once LEFT JOIN (
+                SELECT t.{source} AS source, t.{message_id} AS message_id, t.{receipt_count} AS receipt_count,
+                    t.{first_seen_on} AS first_seen_on, t.{last_seen_on} AS last_seen_on, t.{hash} AS hash
+                FROM {table} t
+                JOIN @messages m ON t.{exact_source} = m.Source + N'.' AND t.{exact_message_id} = m.MessageId + N'.'
+                WHERE {mine} AND @lock_code >= 0) f ON once.one = 1;
+            """.formatted(PATIENCE, SqlServerEnqueue.TAKE_LOCKS, PATIENCE_BACK, SqlServerEnqueue.TRIES);
+
+    private final SqlServerTable table;
+    private final String consumer;
+    private final MessageRow.Rules rules;
+    private final OnConflict onConflict;
+    private final int patience;
+    private final Emitter emitter;
+    private final Sql receive;
+    private final Sql enqueue;
+
+    SqlServerReceive(
+            SqlServerTable table,
+            String consumer,
+            MessageRow.Rules rules,
+            OnConflict onConflict,
+            Duration lockTimeout,
+            Emitter emitter) {
+        this.table = table;
+        this.consumer = consumer;
+        this.rules = rules;
+        this.onConflict = onConflict;
+        this.patience = (int) lockTimeout.toMillis();
+        this.emitter = emitter;
+        Layout layout = table.layout().with("patience", Integer.toString(patience));
+        this.receive = layout.resolve(RECEIVE);
+        this.enqueue = layout.resolve(ENQUEUE);
+    }
+
+    /** What tells messages apart within one consumer. */
+    private record Identity(String source, String messageId) {}
+
+    /** An arrival on its way to the table. */
+    private static final class Arrival {
+        private final Identity identity;
+        private final byte[] hash;
+        private final MessageRow row;
+
+        Arrival(Incoming incoming, Identity identity, MessageRow.Rules rules) {
+            this.identity = identity;
+            this.row = MessageRow.withNewId(incoming.message(), rules);
+            this.hash = incoming.hash();
+        }
+    }
+
+    Receipt receive(Connection tx, Incoming incoming) {
+        Identity identity = identity(incoming);
+        incoming.checkReceivable();
+        byte[] hash = incoming.hash();
+        CallersTransaction.check("receive", tx);
+        try (Query query = receive.on(tx)) {
+            query.set("id", new NationalText(UuidV7.next().toString()))
+                    .set("source", new NationalText(identity.source))
+                    .set("message_id", new NationalText(identity.messageId))
+                    .set("hash", hash);
+            try (ResultSet row = query.rows()) {
+                row.next();
+                Receipt receipt = receipt(row, hash);
+                tell(identity, receipt);
+                return answer(identity, receipt);
+            }
+        } catch (SQLException e) {
+            throw failure("receive", e);
+        }
+    }
+
+    /**
+     * In rounds, in each of which a message is at most once: the database updates no row twice in a statement. A
+     * conflict is thrown last, for the others are stored all the same and the caller may commit them.
+     *
+     * @param ifStored run if any message is new
+     */
+    List<Receipt> enqueue(Connection tx, List<Incoming> incoming, Runnable ifStored) {
+        List<Arrival> arrivals = incoming.stream()
+                .map(one -> new Arrival(one, identity(one), rules))
+                .toList();
+        CallersTransaction.check("enqueue", tx);
+        Receipt[] receipts = new Receipt[arrivals.size()];
+        List<Map<Identity, Integer>> rounds = new ArrayList<>();
+        Map<Identity, Integer> seen = new HashMap<>();
+        for (int i = 0; i < receipts.length; i++) {
+            Identity identity = arrivals.get(i).identity;
+            int round = seen.merge(identity, 1, Integer::sum) - 1;
+            if (round == rounds.size()) {
+                rounds.add(new LinkedHashMap<>());
+            }
+            rounds.get(round).put(identity, i);
+        }
+        for (Map<Identity, Integer> round : rounds) {
+            enqueue(tx, arrivals, round, receipts);
+        }
+        List<Message> stored = new ArrayList<>();
+        for (int i = 0; i < receipts.length; i++) {
+            Arrival arrival = arrivals.get(i);
+            Receipt receipt = Objects.requireNonNull(receipts[i]);
+            if (receipt.isFirst()) {
+                arrival.row.warnIfLarge(rules, LOG);
+                stored.add(arrival.row.message());
+            }
+            tell(arrival.identity, receipt);
+        }
+        if (!stored.isEmpty()) {
+            emitter.emit(() -> new OutboxEvent.Enqueued(List.copyOf(stored)));
+            ifStored.run();
+        }
+        List<Receipt> answers = new ArrayList<>();
+        for (int i = 0; i < receipts.length; i++) {
+            answers.add(answer(arrivals.get(i).identity, receipts[i]));
+        }
+        return answers;
+    }
+
+    private void enqueue(Connection tx, List<Arrival> arrivals, Map<Identity, Integer> round, Receipt[] receipts) {
+        List<Arrival> sent = round.values().stream().map(arrivals::get).toList();
+        JsonRows json = new JsonRows(table.byCodePoint());
+        for (Arrival arrival : sent) {
+            SqlServerEnqueue.add(json, arrival.row)
+                    .text("source", arrival.identity.source)
+                    .bytes("hash", arrival.hash);
+        }
+        try (Query query = enqueue.on(tx)) {
+            List<MessageRow> rows = sent.stream().map(a -> a.row).toList();
+            SqlServerEnqueue.set(query, json, table, rules, rows, patience);
+            try (ResultSet row = query.rows()) {
+                while (row.next()) {
+                    int code = row.getInt("lock_code");
+                    if (code < 0) {
+                        throw SqlServerLocks.refused("enqueue into " + table.name() + " failed", code);
+                    }
+                    Identity identity = new Identity(row.getString("source"), row.getString("message_id"));
+                    int place = Objects.requireNonNull(round.get(identity));
+                    receipts[place] = receipt(row, arrivals.get(place).hash);
+                }
+            }
+        } catch (SQLException e) {
+            throw failure("enqueue", e);
+        }
+    }
+
+    private static Identity identity(Incoming incoming) {
+        StorableText.check("source", incoming.source());
+        StorableText.check("messageId", incoming.messageId());
+        return new Identity(incoming.source(), incoming.messageId());
+    }
+
+    /** A hash that is not known fits any. */
+    private static Receipt receipt(ResultSet row, byte[] hash) throws SQLException {
+        byte[] known = row.getBytes("hash");
+        int receipts = row.getInt("receipt_count");
+        boolean conflict = known != null && !Arrays.equals(known, hash);
+        Kind kind = conflict ? Kind.CONFLICT : receipts == 1 ? Kind.FIRST : Kind.DUPLICATE;
+        return new Receipt(kind, Timestamps.read(row, "first_seen_on"), Timestamps.read(row, "last_seen_on"), receipts);
+    }
+
+    private void tell(Identity identity, Receipt receipt) {
+        if (receipt.kind() != Kind.CONFLICT) {
+            emitter.emit(() -> new OutboxEvent.Received(consumer, identity.source, identity.messageId, receipt));
+            return;
+        }
+        LOG.warn(
+                "consumer {} has another message {} from {}: the hashes differ; this one was neither stored nor"
+                        + " processed",
+                consumer,
+                identity.messageId,
+                identity.source);
+        emitter.emit(() -> new OutboxEvent.Conflict(consumer, identity.source, identity.messageId, receipt));
+    }
+
+    /** Turns a conflict into what was asked for. */
+    private Receipt answer(Identity identity, Receipt receipt) {
+        if (receipt.kind() != Kind.CONFLICT) {
+            return receipt;
+        }
+        return switch (onConflict) {
+            case THROW -> throw new ConflictException(consumer, identity.source, identity.messageId);
+            case ANSWER -> receipt;
+            case DUPLICATE -> new Receipt(Kind.DUPLICATE, receipt.firstSeen(), receipt.lastSeen(), receipt.receipts());
+        };
+    }
+
+    private OutboxException failure(String what, SQLException e) {
+        String happened = what + " into " + table.name() + " failed";
+        return SqlFailure.of(
+                e.getErrorCode() == LOCK_TIMEOUT
+                        ? happened + ", because another transaction that holds the same message or key took too long;"
+                                + " roll back and try again"
+                        : happened,
+                e);
+    }
+}

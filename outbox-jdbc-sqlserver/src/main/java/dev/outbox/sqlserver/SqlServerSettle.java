@@ -1,0 +1,190 @@
+package dev.outbox.sqlserver;
+
+import dev.outbox.Ack;
+import dev.outbox.OnDead;
+import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Settlement.Kind;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Settle and renew: every write is fenced by id, owner token and status, and answers what it changed; what
+ * is missing from the answer was fenced.
+ *
+ * <p>Each settlement carries its own token, so the ends of several claims go in one batch. A row that holds back its
+ * key, Ready again or Dead and blocking, takes the later rows of its run along: left leased they would block the
+ * key until the lease expires. A row without a delay keeps its place in its key, and without a key gets a due time,
+ * which puts it where no mark hides it. What is fenced already is forgotten first, so that each id has one token. All
+ * that is no DELETE happens in one statement, so that a run comes back
+ * whole or not at all.
+ */
+final class SqlServerSettle {
+    static final String SETTLE = """
+            DECLARE @now datetime2(7) = SYSUTCDATETIME(), @delete_done bit = :delete_done;
+            DECLARE @texts nvarchar(max) = :texts COLLATE Latin1_General_100_BIN2;
+            DECLARE @verdicts TABLE (Id uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL,
+                Verdict smallint NOT NULL, Delay bigint NULL, Error nvarchar(2000) NULL, GivenBack int NOT NULL,
+                Blocks bit NOT NULL);
+            DECLARE @settled TABLE (Id uniqueidentifier NOT NULL);
+            INSERT INTO @verdicts (Id, Token, Verdict, Delay, Error, GivenBack, Blocks)
+            SELECT j.id, j.token, j.verdict, j.delay, SUBSTRING(@texts, j.error_at, j.error_length), j.given_back, j.blocks
+            FROM OPENJSON(:settlements) WITH (id uniqueidentifier '$.id', token uniqueidentifier '$.token',
+                verdict smallint '$.verdict', delay bigint '$.delay', error_at int '$.error_at',
+                error_length int '$.error_length',
+                given_back int '$.given_back', blocks bit '$.blocks') j;
+            DELETE FROM @verdicts WHERE NOT EXISTS (
+                SELECT 1 FROM {table} t
+                WHERE t.{work_item_id} = Id AND t.{owner_token} = Token AND t.{status} = 1 AND t.{topic} IS NOT NULL);
+            INSERT INTO @verdicts (Id, Token, Verdict, Delay, Error, GivenBack, Blocks)
+            SELECT later.{work_item_id}, held.token, 0, NULL, NULL, 1, 0
+            FROM (
+                SELECT t.{exact_key} AS exact_key, t.{owner_token} AS token, MIN(t.{sequence}) AS sequence
+                FROM @verdicts v JOIN {table} t
+                  ON t.{work_item_id} = v.Id AND t.{owner_token} = v.Token AND t.{status} = 1
+                WHERE t.{topic} IS NOT NULL AND (v.Verdict = 0 OR v.Blocks = 1) AND t.{message_key} IS NOT NULL
+                GROUP BY t.{exact_key}, t.{owner_token}) held
+            JOIN {table} later
+              ON later.{exact_key} = held.exact_key AND later.{owner_token} = held.token
+                AND later.{sequence} > held.sequence
+            WHERE {mine} AND later.{status} < 2 AND later.{status} = 1 AND later.{message_key} IS NOT NULL
+              AND NOT EXISTS (SELECT 1 FROM @verdicts v WHERE v.Id = later.{work_item_id});
+            IF @delete_done = 1
+                DELETE t
+                OUTPUT deleted.{work_item_id} INTO @settled (Id)
+                FROM {table} t WITH (ROWLOCK) JOIN @verdicts v ON t.{work_item_id} = v.Id
+                WHERE v.Verdict = 2 AND t.{owner_token} = v.Token AND t.{status} = 1 AND t.{topic} IS NOT NULL;
+            UPDATE {table} WITH (ROWLOCK) SET {status} = v.Verdict, {owner_token} = NULL, {locked_until} = NULL,
+                {attempt_count} = {attempt_count} - v.GivenBack,
+                {blocks_key} = CASE WHEN v.Blocks = 1 AND {message_key} IS NOT NULL THEN 1 ELSE 0 END,
+                {last_error} = COALESCE(v.Error, {last_error}),
+                {due_on} = CASE
+                    WHEN v.Verdict <> 0 THEN {due_on}
+                    WHEN v.Delay IS NOT NULL THEN DATEADD(millisecond, CAST(v.Delay % 86400000 AS int),
+                        DATEADD(day, CAST(v.Delay / 86400000 AS int), @now))
+                    WHEN {message_key} IS NULL THEN @now
+                    ELSE {due_on} END,
+                {processed_on} = CASE WHEN v.Verdict <> 0 THEN @now END
+            OUTPUT inserted.{work_item_id} INTO @settled (Id)
+            FROM @verdicts v
+            WHERE {work_item_id} = v.Id AND {owner_token} = v.Token AND {status} = 1 AND {topic} IS NOT NULL
+              AND (v.Verdict <> 2 OR @delete_done = 0);
+            SELECT LOWER(CAST(v.Id AS nvarchar(36))) AS id, LOWER(CAST(v.Token AS nvarchar(36))) AS token
+            FROM @settled s JOIN @verdicts v ON v.Id = s.Id;
+            """;
+
+    /** Touches no index: LockedUntil is in none. */
+    static final String RENEW = """
+            DECLARE @until datetime2(7) = DATEADD(millisecond, CAST(:lease AS int), SYSUTCDATETIME());
+            DECLARE @leases TABLE (Id uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL);
+            DECLARE @renewed TABLE (Id uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL);
+            INSERT INTO @leases (Id, Token)
+            SELECT j.id, j.token
+            FROM OPENJSON(:leases) WITH (id uniqueidentifier '$.id', token uniqueidentifier '$.token') j;
+            UPDATE {table} WITH (ROWLOCK) SET {locked_until} = @until
+            OUTPUT inserted.{work_item_id}, inserted.{owner_token} INTO @renewed (Id, Token)
+            FROM @leases l
+            WHERE {work_item_id} = l.Id AND {owner_token} = l.Token AND {status} = 1 AND {topic} IS NOT NULL;
+            SELECT LOWER(CAST(Id AS nvarchar(36))) AS id, LOWER(CAST(Token AS nvarchar(36))) AS token FROM @renewed;
+            """;
+
+    private final boolean byCodePoint;
+    private final boolean deleteDone;
+    private final Sql settleInCallersTransaction;
+    private final SqlServerBatch settle;
+    private final SqlServerBatch renew;
+
+    SqlServerSettle(SqlServerTable table, Ack ack) {
+        Layout layout = table.layout();
+        this.byCodePoint = table.byCodePoint();
+        this.deleteDone = ack == Ack.DELETE;
+        this.settleInCallersTransaction = layout.resolve("SET NOCOUNT ON;\n" + SETTLE);
+        this.settle = SqlServerBatch.of(layout, SETTLE);
+        this.renew = SqlServerBatch.of(layout, RENEW);
+    }
+
+    /** On a connection in auto-commit mode. Answers what was fenced. */
+    Set<Lease> settle(Connection connection, List<Settlement> settlements) throws SQLException {
+        List<Lease> leases = leases(settlements);
+        return settle.run(connection, query -> set(query, settlements), rows -> unchanged(leases, rows));
+    }
+
+    /** In the caller's transaction, whose settings are the caller's. Answers what was fenced. */
+    Set<Lease> settleIn(Connection tx, List<Settlement> settlements) throws SQLException {
+        try (Query query = settleInCallersTransaction.on(tx)) {
+            set(query, settlements);
+            try (ResultSet rows = query.rows()) {
+                return unchanged(leases(settlements), rows);
+            }
+        }
+    }
+
+    /** Answers what is lost. */
+    Set<Lease> renew(Connection connection, List<Lease> leases, Duration length) throws SQLException {
+        JsonRows rows = new JsonRows(byCodePoint);
+        leases.forEach(lease -> rows.row().set("id", lease.itemId()).set("token", lease.ownerToken()));
+        return renew.run(
+                connection,
+                query -> query.set("leases", rows.json()).set("lease", (int) length.toMillis()),
+                answer -> unchanged(leases, answer));
+    }
+
+    private void set(Query query, List<Settlement> settlements) throws SQLException {
+        JsonRows rows = new JsonRows(byCodePoint);
+        for (Settlement settlement : settlements) {
+            rows.row()
+                    .set("id", settlement.lease().itemId())
+                    .set("token", settlement.lease().ownerToken())
+                    .set("verdict", status(settlement.kind()))
+                    .set(
+                            "delay",
+                            settlement.kind() == Kind.RETRY ? settlement.delay().toMillis() : null)
+                    .text("error", error(settlement))
+                    .set("given_back", settlement.attemptGivenBack() ? 1 : 0)
+                    .set("blocks", settlement.kind() == Kind.DEAD && settlement.onDead() == OnDead.BLOCK);
+        }
+        query.set("settlements", rows.json()).set("texts", rows.texts()).set("delete_done", deleteDone);
+    }
+
+    private static Set<Lease> unchanged(List<Lease> leases, ResultSet rows) throws SQLException {
+        Set<Lease> unchanged = new HashSet<>(leases);
+        while (rows.next()) {
+            unchanged.remove(new Lease(rows.getString("id"), rows.getString("token")));
+        }
+        return unchanged;
+    }
+
+    private static List<Lease> leases(List<Settlement> settlements) {
+        return settlements.stream().map(Settlement::lease).toList();
+    }
+
+    private static int status(Kind kind) {
+        return switch (kind) {
+            case RETRY, RELEASE -> 0;
+            case DONE -> 2;
+            case DEAD -> 3;
+        };
+    }
+
+    private static @Nullable String error(Settlement settlement) {
+        return settlement.error() == null ? null : wellFormed(settlement.error());
+    }
+
+    /** Error texts come from anywhere: what JSON or the column cannot hold is replaced. */
+    static String wellFormed(String text) {
+        StringBuilder good = new StringBuilder(text.length());
+        text.codePoints()
+                .map(c -> c == 0 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) ? 0xFFFD : c)
+                .forEach(good::appendCodePoint);
+        return good.toString();
+    }
+}

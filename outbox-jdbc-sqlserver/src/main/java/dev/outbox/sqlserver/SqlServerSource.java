@@ -1,0 +1,277 @@
+package dev.outbox.sqlserver;
+
+import dev.outbox.Ack;
+import dev.outbox.OnDead;
+import dev.outbox.PayloadSerializer;
+import dev.outbox.WorkItem;
+import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.internal.Borrowed;
+import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.Timestamps;
+import dev.outbox.jdbc.internal.WorkItemRow;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.TransactionalSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A SQL Server outbox or inbox table as a source. Each call is one batch on a borrowed connection in auto-commit
+ * mode; the claim query is in {@link SqlServerClaim}, settle and renew are in {@link SqlServerSettle}.
+ */
+final class SqlServerSource implements TransactionalSource {
+    private static final int EXPIRED_BATCH = 500;
+
+    private static final Duration LONGEST_BETWEEN_SEARCHES = Duration.ofMinutes(1);
+
+    /**
+     * Leases that ran out: Ready again, or Dead with no attempt left; on a timer, not with each claim. A row whose
+     * owner is renewing or settling it right now is locked, and skipped. A lease without an end, which somebody else
+     * must have written, counts as expired: nothing else would ever find it.
+     *
+     * <p>A message that kills its worker takes the attempts of everything claimed with it. So what expires again comes
+     * back at random times, each time further apart, and finds itself in other company.
+     */
+    static final String EXPIRE = """
+            DECLARE @now datetime2(7) = SYSUTCDATETIME(), @max_attempts int = :max_attempts, @blocking bit = :blocking,
+                @batch int = :batch, @filtered bit = :filtered;
+            DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
+            INSERT INTO @topics (Wanted)
+            SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
+            DECLARE @expired TABLE (id uniqueidentifier NOT NULL, sequence bigint NOT NULL, attempt_count int NOT NULL,
+                created_on datetime2(7) NOT NULL, topic nvarchar(255) NULL, source nvarchar(255) NULL,
+                status smallint NOT NULL);
+            UPDATE t SET
+                {status} = CASE WHEN t.{attempt_count} >= @max_attempts THEN 3 ELSE 0 END,
+                {blocks_key} = CASE WHEN @blocking = 1 AND t.{attempt_count} >= @max_attempts
+                    AND t.{message_key} IS NOT NULL THEN 1 ELSE 0 END,
+                {owner_token} = NULL, {locked_until} = NULL,
+                {due_on} = CASE
+                    WHEN t.{message_key} IS NOT NULL AND t.{sequence} > (
+                        SELECT MIN(h.{sequence}) FROM {table} h WITH (READUNCOMMITTED)
+                        WHERE {mine} AND h.{exact_key} = t.{exact_key} AND h.{status} < 2 AND h.{status} = 1
+                          AND h.{message_key} IS NOT NULL)
+                    THEN t.{due_on}
+                    WHEN t.{attempt_count} = 1 THEN @now
+                    ELSE DATEADD(millisecond, ABS(CHECKSUM(NEWID()) % 1000)
+                        * CASE WHEN t.{attempt_count} > 10 THEN 300 ELSE POWER(2, t.{attempt_count} - 2) END, @now)
+                    END,
+                {processed_on} = CASE WHEN t.{attempt_count} >= @max_attempts THEN @now END,
+                {last_error} = CONCAT(N'lease expired on attempt ', t.{attempt_count}, N' at ',
+                    COALESCE(t.{processed_by}, N'an unknown poller'))
+            OUTPUT inserted.{work_item_id}, inserted.{sequence}, inserted.{attempt_count}, inserted.{created_on},
+                    inserted.{topic}, {claimed_source}, inserted.{status}
+                INTO @expired (id, sequence, attempt_count, created_on, topic, source, status)
+            FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+            JOIN (
+                SELECT TOP (@batch) e.{sequence} AS place
+                FROM {table} e WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE {mine} AND e.{status} = 1 AND (e.{locked_until} <= @now OR e.{locked_until} IS NULL)
+                  AND (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = e.{topic} + N'.'))
+                ORDER BY e.{sequence}) picked ON t.{sequence} = picked.place
+            WHERE t.{status} = 1 AND (t.{locked_until} <= @now OR t.{locked_until} IS NULL);
+            SELECT LOWER(CAST(id AS nvarchar(36))) AS id, sequence, attempt_count,
+                CAST(created_on AS datetimeoffset(7)) AS created_on, topic, source, status
+            FROM @expired;
+            """;
+
+    /**
+     * The next time that lies ahead. Rows already due do not count: either a claim takes them, or they are
+     * held back by their key, and then nothing here will change that. Of a key only the head counts, and only
+     * while nothing of it is leased and nothing blocks it. The nearest hundred of each kind are looked at; if none of
+     * these counts, the idle poll has to do. A guess by dirty reads is good enough, and waits for nobody.
+     */
+    static final String NEXT_DUE = """
+            DECLARE @now datetime2(7) = SYSUTCDATETIME(), @filtered bit = :filtered;
+            DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
+            INSERT INTO @topics (Wanted)
+            SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
+            DECLARE @ahead TABLE (DueOn datetime2(7) NOT NULL, Topic nvarchar(255) NOT NULL,
+                ExactKey nvarchar(256) COLLATE Latin1_General_100_BIN2 NULL, Sequence bigint NOT NULL);
+            INSERT INTO @ahead (DueOn, Topic, Sequence)
+            SELECT TOP (100) {due_on}, {topic}, {sequence} FROM {table} WITH (READUNCOMMITTED)
+            WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+              AND {priority} = 0 AND {due_on} > @now
+            ORDER BY {due_on};
+            INSERT INTO @ahead (DueOn, Topic, Sequence)
+            SELECT TOP (100) {due_on}, {topic}, {sequence} FROM {table} WITH (READUNCOMMITTED)
+            WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+              AND {priority} = 1 AND {due_on} > @now
+            ORDER BY {due_on};
+            INSERT INTO @ahead (DueOn, Topic, Sequence)
+            SELECT TOP (100) {due_on}, {topic}, {sequence} FROM {table} WITH (READUNCOMMITTED)
+            WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+              AND {priority} = 2 AND {due_on} > @now
+            ORDER BY {due_on};
+            INSERT INTO @ahead (DueOn, Topic, ExactKey, Sequence)
+            SELECT TOP (100) {due_on}, {topic}, {exact_key}, {sequence} FROM {table} WITH (READUNCOMMITTED)
+            WHERE {mine} AND {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NOT NULL AND {due_on} > @now
+            ORDER BY {due_on};
+            SELECT CAST(@now AS datetimeoffset(7)) AS at, CAST(MIN(a.DueOn) AS datetimeoffset(7)) AS due_on
+            FROM @ahead a
+            WHERE (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = a.Topic + N'.'))
+              AND (a.ExactKey IS NULL OR a.Sequence = (
+                    SELECT TOP (1) {sequence} FROM {table} WITH (READUNCOMMITTED)
+                    WHERE {mine} AND {status} < 2 AND {message_key} IS NOT NULL AND {exact_key} = a.ExactKey
+                    ORDER BY {status} DESC, {sequence})
+                AND NOT EXISTS (
+                    SELECT 1 FROM {table} WITH (READUNCOMMITTED)
+                    WHERE {mine} AND {status} = 3 AND {blocks_key} = 1 AND {exact_key} = a.ExactKey));
+            """;
+
+    private final SqlServerTable table;
+    private final Connections connections;
+    private final LongSupplier ticker;
+    private final SqlServerClaim claim;
+    private final SqlServerSettle settle;
+    private final SqlServerPurge purge;
+    private final SqlServerBatch expire;
+    private final SqlServerBatch nextDue;
+
+    private boolean expiredBefore;
+    private long expiredAt;
+    private long expireCost;
+
+    SqlServerSource(
+            SqlServerTable table,
+            Connections connections,
+            Ack ack,
+            Duration retention,
+            @Nullable PayloadSerializer serializer,
+            LongSupplier ticker) {
+        this.table = table;
+        this.connections = connections;
+        this.ticker = ticker;
+        this.claim = new SqlServerClaim(table, serializer, ticker);
+        this.settle = new SqlServerSettle(table, ack);
+        this.purge = new SqlServerPurge(table, connections, retention);
+        this.expire = SqlServerBatch.of(table.layout(), EXPIRE);
+        this.nextDue = SqlServerBatch.of(table.layout(), NEXT_DUE);
+    }
+
+    @Override
+    public Claim claim(ClaimRequest request) {
+        return run("claim from", connection -> {
+            List<WorkItem> dead = new ArrayList<>();
+            if (expireIsDue(request.lease())) {
+                expire(connection, request, dead);
+            }
+            SqlServerClaim.Answer answer = claim.run(connection, request);
+            List<WorkItem> items = new ArrayList<>(answer.items());
+            for (SqlServerClaim.Unreadable row : answer.unreadable()) {
+                Lease lease = new Lease(row.item().id(), answer.ownerToken());
+                Settlement verdict = Settlement.dead(lease, "row cannot be read: " + row.error(), request.onDead());
+                settle.settle(connection, List.of(verdict));
+                dead.add(row.item());
+                if (verdict.holdsBackItsKey() && row.key() != null) { // and has given the rest of its run back
+                    items.removeIf(item -> row.key().equals(item.key())
+                            && item.sequence() > row.item().sequence());
+                }
+            }
+            boolean more = answer.more() || !expiredBefore;
+            return new Claim(answer.ownerToken(), answer.at(), items, dead, more);
+        });
+    }
+
+    @Override
+    public Set<Lease> settle(List<Settlement> settlements) {
+        return settlements.isEmpty()
+                ? Set.of()
+                : run("settle in", connection -> settle.settle(connection, settlements));
+    }
+
+    @Override
+    public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
+        try {
+            return settlements.isEmpty() ? Set.of() : settle.settleIn(tx, settlements);
+        } catch (SQLException e) {
+            throw SqlFailure.of("settle in " + table.name() + " failed", e);
+        }
+    }
+
+    @Override
+    public Set<Lease> renew(List<Lease> leases, Duration length) {
+        return leases.isEmpty() ? Set.of() : run("renew in", connection -> settle.renew(connection, leases, length));
+    }
+
+    @Override
+    public Optional<Duration> nextDue(Set<String> topics) {
+        return run(
+                "look for due items in",
+                connection -> nextDue.run(
+                        connection,
+                        query -> query.set("topics", JsonRows.topics(topics)).set("filtered", !topics.isEmpty()),
+                        row -> {
+                            row.next();
+                            Instant due = Timestamps.readOptional(row, "due_on");
+                            return due == null
+                                    ? Optional.empty()
+                                    : Optional.of(Duration.between(Timestamps.read(row, "at"), due));
+                        }));
+    }
+
+    @Override
+    public int purge() {
+        return purge.batch();
+    }
+
+    @Override
+    public Transaction begin() {
+        try {
+            return connections.transactional();
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot open a transaction for " + table.name(), e);
+        }
+    }
+
+    /** A search that turns out slow is made rarer, so that it takes a twentieth of the time, up to a minute. */
+    private boolean expireIsDue(Duration lease) {
+        long rarer = Math.min(20 * expireCost, LONGEST_BETWEEN_SEARCHES.toNanos());
+        return !expiredBefore || ticker.getAsLong() - expiredAt >= Math.max(lease.toNanos() / 4, rarer);
+    }
+
+    private void expire(Connection connection, ClaimRequest request, List<WorkItem> dead) throws SQLException {
+        long start = ticker.getAsLong();
+        int found = expire.run(
+                connection,
+                query -> query.set("max_attempts", request.maxAttempts())
+                        .set("blocking", request.onDead() == OnDead.BLOCK)
+                        .set("batch", EXPIRED_BATCH)
+                        .set("topics", JsonRows.topics(request.topics()))
+                        .set("filtered", !request.topics().isEmpty()),
+                row -> {
+                    int rows = 0;
+                    for (; row.next(); rows++) {
+                        if (row.getInt("status") == 3) {
+                            dead.add(WorkItemRow.named(row));
+                        }
+                    }
+                    return rows;
+                });
+        expiredBefore = found < EXPIRED_BATCH;
+        expiredAt = ticker.getAsLong();
+        expireCost = expiredAt - start;
+    }
+
+    private interface Work<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
+    private <T> T run(String what, Work<T> work) {
+        try (Borrowed borrowed = connections.autoCommitting()) {
+            return work.on(borrowed.connection());
+        } catch (SQLException e) {
+            throw SqlFailure.of(what + " " + table.name() + " failed", e);
+        }
+    }
+}

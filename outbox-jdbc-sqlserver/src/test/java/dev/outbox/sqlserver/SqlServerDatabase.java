@@ -1,0 +1,143 @@
+package dev.outbox.sqlserver;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Message;
+import dev.outbox.Outbox;
+import dev.outbox.Status;
+import dev.outbox.migrations.OutboxMigrations;
+import dev.outbox.testkit.ItemState;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** A database on a server under test, with as many tables as its tests want. */
+final class SqlServerDatabase {
+    private static final String OUTBOX = "contract_outbox";
+    private static final String INBOX = "contract_inbox";
+
+    private final HikariDataSource pool;
+    private final String url;
+
+    /** @param first what every connection says first */
+    SqlServerDatabase(String url, @Nullable String first) {
+        this.url = url;
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url);
+        config.setConnectionInitSql(first);
+        config.setMaximumPoolSize(24);
+        config.setMinimumIdle(0);
+        this.pool = new HikariDataSource(config);
+    }
+
+    String url() {
+        return url;
+    }
+
+    HikariDataSource pool() {
+        return pool;
+    }
+
+    /** An outbox table without rows. */
+    String emptyTable() {
+        OutboxMigrations.installIfMissing(pool, OUTBOX);
+        execute("DELETE FROM " + OUTBOX);
+        return OUTBOX;
+    }
+
+    /** An inbox table without rows. */
+    String emptyInboxTable() {
+        OutboxMigrations.installInboxIfMissing(pool, INBOX);
+        execute("DELETE FROM " + INBOX);
+        return INBOX;
+    }
+
+    /** Stores messages in a transaction of their own; answers the ids of their messages. */
+    List<String> commit(Outbox outbox, List<Message> messages) {
+        try (Connection tx = pool.getConnection()) {
+            tx.setAutoCommit(false);
+            List<String> ids = outbox.enqueueAll(tx, messages).stored();
+            tx.commit();
+            tx.setAutoCommit(true);
+            return ids;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    void execute(String sql, Object... parameters) {
+        try (Connection connection = pool.getConnection();
+                PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < parameters.length; i++) {
+                statement.setObject(i + 1, parameters[i]);
+            }
+            statement.execute();
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The first column of all rows, as text. */
+    List<String> query(String sql, Object... parameters) {
+        try (Connection connection = pool.getConnection();
+                PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < parameters.length; i++) {
+                statement.setObject(i + 1, parameters[i]);
+            }
+            List<String> values = new ArrayList<>();
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    values.add(rows.getString(1));
+                }
+            }
+            return values;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** How many sessions of the server wait for another one. */
+    int blockedSessions() {
+        return Integer.parseInt(query("SELECT COUNT(*) FROM sys.sysprocesses WHERE blocked <> 0")
+                .get(0));
+    }
+
+    /** The ids of the last so many items, in their order. */
+    List<String> lastItems(String table, String where, int count) {
+        return query("SELECT id FROM (SELECT TOP (" + count
+                + ") LOWER(CAST(WorkItemId AS nvarchar(36))) AS id, Sequence" + " FROM " + table + " WHERE " + where
+                + " ORDER BY Sequence DESC) last ORDER BY last.Sequence");
+    }
+
+    Map<Status, Long> statuses(String table, String where) {
+        Map<Status, Long> statuses = new EnumMap<>(Status.class);
+        for (String row :
+                query("SELECT CONCAT(Status, N':', COUNT(*)) FROM " + table + " WHERE " + where + " GROUP BY Status")) {
+            String[] parts = row.split(":");
+            statuses.put(Status.ofCode(Integer.parseInt(parts[0])), Long.parseLong(parts[1]));
+        }
+        return statuses;
+    }
+
+    /** One work item of this table. */
+    Optional<ItemState> find(String table, String itemId) throws SQLException {
+        try (Connection connection = pool.getConnection();
+                PreparedStatement find = connection.prepareStatement("SELECT Status, AttemptCount, LastError FROM "
+                        + table + " WHERE WorkItemId = CAST(? AS uniqueidentifier)")) {
+            find.setString(1, itemId);
+            try (ResultSet row = find.executeQuery()) {
+                return row.next()
+                        ? Optional.of(
+                                new ItemState(itemId, Status.ofCode(row.getInt(1)), row.getInt(2), row.getString(3)))
+                        : Optional.empty();
+            }
+        }
+    }
+}

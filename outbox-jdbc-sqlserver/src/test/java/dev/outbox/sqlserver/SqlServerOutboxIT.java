@@ -1,0 +1,246 @@
+package dev.outbox.sqlserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.outbox.Enqueued;
+import dev.outbox.Message;
+import dev.outbox.OutboxException;
+import dev.outbox.WorkItem;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Source;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** What is particular to SQL Server. */
+class SqlServerOutboxIT {
+    @Nested
+    @OnServer(Server.GIVEN)
+    class OnTheServerGiven extends Particulars {
+        OnTheServerGiven() {
+            super(Server.GIVEN);
+        }
+    }
+
+    @Nested
+    @OnServer(Server.V2019)
+    class On2019 extends Particulars {
+        On2019() {
+            super(Server.V2019);
+        }
+    }
+
+    @Nested
+    @OnServer(Server.V2022)
+    class On2022 extends Particulars {
+        On2022() {
+            super(Server.V2022);
+        }
+    }
+
+    abstract static class Particulars {
+        private final SqlServerDatabase database;
+        private final String table;
+        private final SqlServerOutbox outbox;
+
+        Particulars(Server server) {
+            this.database = server.database(Server.Variant.AS_IT_IS);
+            this.table = database.emptyTable();
+            this.outbox = SqlServerOutbox.builder(database.pool()).table(table).build();
+        }
+
+        private Connection begin() throws SQLException {
+            Connection tx = database.pool().getConnection();
+            tx.setAutoCommit(false);
+            return tx;
+        }
+
+        private static Message message() {
+            return Message.to("orders.placed").payload("{}");
+        }
+
+        private static ClaimRequest request() {
+            return new ClaimRequest(10, Duration.ofMinutes(10), 3, Set.of(), "test");
+        }
+
+        @Test
+        void aDuplicateIsAnsweredAndLeavesTheTransactionGood() throws SQLException {
+            database.commit(outbox, List.of(message().id("m-1")));
+            try (Connection tx = begin();
+                    Statement statement = tx.createStatement()) {
+                statement.execute("SET XACT_ABORT ON");
+                Enqueued first = outbox.enqueue(tx, message().id("m-2"));
+                Enqueued mixed = outbox.enqueueAll(
+                        tx,
+                        List.of(
+                                message().id("m-1"),
+                                message().id("m-3"),
+                                message().id("m-3")));
+                statement.execute("SET XACT_ABORT OFF");
+                tx.commit();
+                tx.setAutoCommit(true);
+
+                assertThat(first.stored()).containsExactly("m-2");
+                assertThat(mixed).isEqualTo(new Enqueued(List.of("m-3"), List.of("m-1", "m-3")));
+            }
+            assertThat(database.query("SELECT MessageId FROM " + table + " ORDER BY Sequence"))
+                    .containsExactly("m-1", "m-2", "m-3");
+        }
+
+        @Test
+        void aBatchBeyondEveryLimitOfParametersKeepsItsOrder() {
+            List<String> ids = IntStream.range(0, 2_500).mapToObj(i -> "m-" + i).toList();
+
+            database.commit(outbox, ids.stream().map(id -> message().id(id)).toList());
+
+            assertThat(database.query("SELECT MessageId FROM " + table + " ORDER BY Sequence"))
+                    .containsExactlyElementsOf(ids);
+        }
+
+        @Test
+        void theSecondTransactionOfAKeyWaitsAndAnotherKeyDoesNot() throws SQLException {
+            try (Connection first = begin();
+                    Connection second = begin();
+                    Statement impatience = second.createStatement()) {
+                outbox.enqueue(first, message().key("a").id("m-1"));
+                impatience.execute("SET LOCK_TIMEOUT 200");
+
+                outbox.enqueue(second, message().key("b").id("m-2"));
+                OutboxException e = catchThrowableOfType(
+                        OutboxException.class,
+                        () -> outbox.enqueue(second, message().key("a").id("m-3")));
+
+                assertThat(e.isRetryable()).isTrue();
+                second.rollback();
+                first.commit();
+                impatience.execute("SET LOCK_TIMEOUT 200");
+                outbox.enqueue(second, message().key("a").id("m-4"));
+                impatience.execute("SET LOCK_TIMEOUT -1");
+                second.commit();
+                first.setAutoCommit(true);
+                second.setAutoCommit(true);
+            }
+            assertThat(database.query("SELECT MessageId FROM " + table + " ORDER BY Sequence"))
+                    .containsExactly("m-1", "m-4");
+        }
+
+        @Test
+        void aTableWithATriggerIsServed() {
+            database.execute("DROP TRIGGER IF EXISTS contract_trigger");
+            database.execute("CREATE TRIGGER contract_trigger ON " + table
+                    + " AFTER INSERT, UPDATE, DELETE AS BEGIN SET NOCOUNT ON; END");
+            try {
+                List<String> ids = database.commit(
+                        outbox, List.of(message(), message().key("a"), message().key("a")));
+                Source source = outbox.source();
+                List<String> claimed = new ArrayList<>();
+                for (Claim claim = source.claim(request()); claim.more(); claim = source.claim(request())) {
+                    Claim leased = claim;
+                    claim.items().stream().map(WorkItem::messageId).forEach(claimed::add);
+                    assertThat(source.renew(
+                                    claim.items().stream().map(leased::lease).toList(), Duration.ofMinutes(1)))
+                            .isEmpty();
+                    assertThat(source.settle(claim.items().stream()
+                                    .map(item -> Settlement.done(leased.lease(item)))
+                                    .toList()))
+                            .isEmpty();
+                }
+                assertThat(claimed).containsExactlyInAnyOrderElementsOf(ids);
+            } finally {
+                database.execute("DROP TRIGGER contract_trigger");
+            }
+        }
+
+        @Test
+        void aClaimLeavesTheConnectionsLockTimeoutAsItWas() throws SQLException {
+            database.commit(outbox, List.of(message().key("a")));
+            Source source = outbox.source();
+            while (source.claim(request()).more()) {}
+
+            assertThat(database.query("SELECT @@LOCK_TIMEOUT")).containsExactly("-1");
+        }
+
+        @Test
+        void aClaimPassesByWhatOthersHold() throws SQLException {
+            database.commit(
+                    outbox,
+                    List.of(
+                            message().id("held"),
+                            message().id("free"),
+                            message().key("k").id("behind")));
+            assumeThat(honoursReadpast())
+                    .as("the server honours READPAST (asked by two connections and a locked row)")
+                    .isTrue();
+            try (Connection other = begin();
+                    Statement statement = other.createStatement()) {
+                statement.execute(
+                        "UPDATE " + table + " SET LastError = N'held' WHERE MessageId IN (N'held', N'behind')");
+
+                List<String> claimed = new ArrayList<>();
+                Source source = outbox.source();
+                for (int i = 0; i < 10; i++) {
+                    source.claim(request()).items().forEach(item -> claimed.add(item.messageId()));
+                }
+
+                assertThat(claimed).containsExactly("free");
+                other.rollback();
+                other.setAutoCommit(true);
+            }
+        }
+
+        /** A probe, not a flag: one row locked by another connection, and a read that must not wait for it. */
+        private boolean honoursReadpast() throws SQLException {
+            try (Connection holder = begin();
+                    Statement holding = holder.createStatement();
+                    Connection reader = database.pool().getConnection();
+                    Statement reading = reader.createStatement()) {
+                holding.execute("UPDATE " + table + " SET LastError = N'probe' WHERE MessageId = N'held'");
+                try (ResultSet row = reading.executeQuery("SELECT COUNT(*) FROM " + table
+                        + " WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK) WHERE MessageId = N'held'")) {
+                    row.next();
+                    return row.getInt(1) == 0;
+                } finally {
+                    holder.rollback();
+                    holder.setAutoCommit(true);
+                }
+            }
+        }
+
+        @Test
+        void whatIsMissingIsSaidWhenItIsBuilt() {
+            assertThatThrownBy(() -> SqlServerOutbox.builder(database.pool())
+                            .table("no_such_table")
+                            .build())
+                    .isInstanceOf(OutboxException.class)
+                    .hasMessageContaining("table \"no_such_table\" not found; apply outbox-migrations (sqlserver)");
+            String inbox = database.emptyInboxTable();
+            assertThatThrownBy(() -> SqlServerOutbox.builder(database.pool())
+                            .table(inbox)
+                            .build())
+                    .isInstanceOf(OutboxException.class)
+                    .hasMessageContaining("is an inbox table; open it with SqlServerInbox");
+            assertThatThrownBy(() -> SqlServerInbox.builder(database.pool())
+                            .table(table)
+                            .consumer("billing")
+                            .build())
+                    .isInstanceOf(OutboxException.class)
+                    .hasMessageContaining("is not an inbox table: it has no column consumer");
+            assertThatThrownBy(() -> SqlServerInbox.builder(database.pool()).consumer("billing "))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("must not end with a space");
+        }
+    }
+}
