@@ -17,6 +17,7 @@ final class Crew implements AutoCloseable {
     private final List<Step> steps;
     private final List<String> jvmOptions;
     private final List<Child> workers = new ArrayList<>();
+    private final List<Fault> causes = new ArrayList<>();
     private Child producer;
     private boolean calm;
     private boolean producing = true;
@@ -61,23 +62,18 @@ final class Crew implements AutoCloseable {
                 worker ? jvmOptions : List.of());
     }
 
-    /**
-     * Replaces whoever has died.
-     *
-     * @return the faults they died of: the step where they were told to, or a message
-     */
-    List<Fault> supervise() {
-        List<Fault> causes = new ArrayList<>();
+    /** Replaces whoever has died. */
+    void supervise() {
         for (int i = 0; i < workers.size(); i++) {
             Child worker = workers.get(i);
             if (!worker.isAlive()) {
                 if (worker.exitCode() == Step.EXIT_CODE) {
-                    causes.add(Fault.at(worker.settings().crashAt()));
+                    died(Fault.at(worker.settings().crashAt()));
                     if (plan.once()) {
                         steps.remove(worker.settings().crashAt());
                     }
                 } else if (worker.exitCode() == Payload.EXIT_CODE) {
-                    causes.add(Fault.POISON);
+                    died(Fault.POISON);
                 }
                 workers.set(i, start(WorkerMain.class));
             }
@@ -85,8 +81,18 @@ final class Crew implements AutoCloseable {
         if (producing && !producer.isAlive()) {
             producer = start(ProducerMain.class);
         }
-        deaths += causes.size();
-        return causes;
+    }
+
+    private void died(Fault cause) {
+        causes.add(cause);
+        deaths++;
+    }
+
+    /** The faults that workers died of since the last call: the step where they were told to, or a message. */
+    List<Fault> causesOfDeath() {
+        List<Fault> since = List.copyOf(causes);
+        causes.clear();
+        return since;
     }
 
     /**

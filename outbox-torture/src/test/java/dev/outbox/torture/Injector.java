@@ -102,7 +102,8 @@ final class Injector {
                 one.what.run();
             }
         }
-        crew.supervise().forEach(fault -> count(fault, 1));
+        crew.supervise();
+        crew.causesOfDeath().forEach(fault -> count(fault, 1));
         for (Map.Entry<Fault, Long> due : List.copyOf(next.entrySet())) {
             if (now - due.getValue() >= 0) {
                 int times = inject(due.getKey());
