@@ -239,7 +239,7 @@ class GuardsIT {
                 Thread.onSpinWait();
             }
             holder.commit();
-            patient.join(60_000);
+            patient.join(300_000);
             assertThat(outbox.phase(legacy.dataSource())).isEqualTo(Phase.ADDITIVE);
         }
     }

@@ -54,7 +54,7 @@ class ImportIT {
         List<WorkItem> delivered = new CopyOnWriteArrayList<>();
         Poller poller = outbox.poller().to(delivered::add).start();
         try {
-            await().atMost(Duration.ofSeconds(60)).until(() -> delivered.size() >= count);
+            await().atMost(Duration.ofSeconds(180)).until(() -> delivered.size() >= count);
         } finally {
             poller.close();
         }
