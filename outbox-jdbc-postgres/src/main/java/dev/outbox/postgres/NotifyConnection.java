@@ -22,8 +22,10 @@ final class NotifyConnection implements AutoCloseable {
 
     private static final String LISTEN = "LISTEN %s";
     private static final String UNLISTEN = "UNLISTEN %s";
-    private static final String NOTIFY = "NOTIFY %s";
     private static final String NOTIFY_PING = "NOTIFY %s, 'ping'";
+
+    /** Both are one transaction, whose commit would wait for the disk. */
+    private static final String NOTIFY = "NOTIFY %s; SELECT set_config('synchronous_commit', 'off', true)";
 
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(10);
 

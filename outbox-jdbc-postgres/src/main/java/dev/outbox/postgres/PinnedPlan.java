@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.Timestamps;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -46,7 +47,19 @@ final class PinnedPlan {
     }
 
     static PinnedPlan of(Layout layout, List<String> statements) {
-        List<String> all = new ArrayList<>(List.of("BEGIN ISOLATION LEVEL READ COMMITTED", SETTINGS));
+        return of(layout, SETTINGS, statements);
+    }
+
+    /**
+     * One whose commit does not wait for the disk, nor for a replica: for what a crash of the database may undo. An
+     * undone claim is a lease that nobody has; its rows are Ready, and its worker's settles are fenced.
+     */
+    static PinnedPlan unflushed(Layout layout, List<String> statements) {
+        return of(layout, SETTINGS + ", set_config('synchronous_commit', 'off', true)", statements);
+    }
+
+    private static PinnedPlan of(Layout layout, String settings, List<String> statements) {
+        List<String> all = new ArrayList<>(List.of("BEGIN ISOLATION LEVEL READ COMMITTED", settings));
         all.addAll(statements);
         all.add("COMMIT");
         return new PinnedPlan(layout.resolve(String.join(";\n", all)));

@@ -2,7 +2,11 @@ package dev.outbox.postgres;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.KeyTour;
+import dev.outbox.jdbc.internal.Marks;
 import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Turns;
+import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -47,7 +51,8 @@ import org.jspecify.annotations.Nullable;
  * tried twice comes alone: if it is what kills workers, no other row of its key shall pay for it.
  *
  * <p><b>Crashes.</b> If the answer is lost, the rows are leased to a token nobody knows, and come back when
- * the lease expires.
+ * the lease expires. A claim's commit does not wait for the disk: a crash of the database may undo it, and what was
+ * delivered on its strength comes again.
  *
  * <p>Not thread-safe: one poller, one claim at a time.
  */
@@ -202,7 +207,7 @@ final class PostgresClaim implements PostgresSource.ClaimQuery {
                         WHERE NOT head.suspect AND {mine}
                           AND {status} = 0 AND {message_key} = head.key AND {sequence} > head.sequence
                         ORDER BY {sequence}
-                        LIMIT :count / (SELECT GREATEST(count(*), 1) FROM locked_heads) - 1
+                        LIMIT GREATEST(:longest_run, :count / (SELECT GREATEST(count(*), 1) FROM locked_heads)) - 1
                         FOR NO KEY UPDATE SKIP LOCKED) later) run
             ),
             walked AS MATERIALIZED (
@@ -214,7 +219,8 @@ final class PostgresClaim implements PostgresSource.ClaimQuery {
             UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
                 {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner,
                 {blocks_key} = false
-            WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM locked_heads UNION ALL SELECT unnest(ids) FROM runs))
+            WHERE {work_item_id} = ANY (ARRAY(
+                SELECT id FROM locked_heads UNION ALL SELECT unnest(ids) FROM runs LIMIT :count))
               AND {topic} IS NOT NULL AND {status} = 0
               AND (SELECT to_key FROM walked) IS NOT NULL
             RETURNING %1$s
@@ -233,12 +239,12 @@ final class PostgresClaim implements PostgresSource.ClaimQuery {
     private final Turns turns = new Turns();
 
     PostgresClaim(PostgresTable table, @Nullable PayloadSerializer serializer, LongSupplier ticker) {
-        this.ready = PinnedPlan.of(table.layout(), READY);
-        this.readyOfTopics = PinnedPlan.of(table.layout(), READY_OF_TOPICS);
-        this.waiting = PinnedPlan.of(table.layout(), WAITING);
-        this.keys = PinnedPlan.of(table.layout(), List.of(KEYS, WALKED));
+        this.ready = PinnedPlan.unflushed(table.layout(), List.of(READY));
+        this.readyOfTopics = PinnedPlan.unflushed(table.layout(), List.of(READY_OF_TOPICS));
+        this.waiting = PinnedPlan.unflushed(table.layout(), List.of(WAITING));
+        this.keys = PinnedPlan.unflushed(table.layout(), List.of(KEYS, WALKED));
         this.serializer = serializer;
-        this.marks = new Marks(ticker);
+        this.marks = new Marks(ticker, new PostgresMarks());
     }
 
     /**

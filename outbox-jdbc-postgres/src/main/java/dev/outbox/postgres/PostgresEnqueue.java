@@ -5,7 +5,10 @@ import dev.outbox.Message;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.internal.CallersTransaction;
+import dev.outbox.jdbc.internal.KeyBuckets;
 import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
@@ -55,7 +58,7 @@ final class PostgresEnqueue {
             INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
                 {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
             SELECT m.id, COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
-                m.priority, m.topic, m.message_key, m.message_id,
+                COALESCE(m.priority, 1::smallint), m.topic, m.message_key, m.message_id,
                 m.correlation_id, m.tenant_id, m.content_type, m.headers, m.payload, m.payload_bytes
             FROM unnest(:ids::uuid[], :dues::timestamptz[], :due_ins::bigint[], :priorities::smallint[],
                     :topics::text[], :keys::text[], :message_ids::text[], :correlation_ids::text[],
@@ -70,7 +73,7 @@ final class PostgresEnqueue {
             INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
                 {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
             SELECT m.id, COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
-                m.priority, m.topic, m.message_key, m.message_id,
+                COALESCE(m.priority, 1::smallint), m.topic, m.message_key, m.message_id,
                 m.correlation_id, m.tenant_id, m.content_type, m.headers, m.payload, m.payload_bytes
             FROM (SELECT count(pg_advisory_xact_lock(:lock_space, b.bucket)) AS locks
                   FROM (SELECT bucket FROM unnest(:buckets::int[]) AS bucket ORDER BY bucket) b) l,

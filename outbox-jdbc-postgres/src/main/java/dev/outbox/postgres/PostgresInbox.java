@@ -13,6 +13,8 @@ import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.StorableText;
+import dev.outbox.jdbc.internal.TableQueue;
+import dev.outbox.jdbc.internal.TableSettings;
 import dev.outbox.spi.TransactionalSource;
 import java.sql.Connection;
 import java.time.Duration;
@@ -32,23 +34,22 @@ import org.jspecify.annotations.Nullable;
  * the poller, for purge and for single records; receive and enqueue use the caller's own connection.
  */
 public final class PostgresInbox implements Inbox {
-    private final PostgresQueue queue;
+    private final TableQueue queue;
     private final LiveTable table;
     private final Supplier<PostgresReceive> receive;
     private final Supplier<PostgresRecords> records;
     private final Duration maxRedelivery;
 
-    private PostgresInbox(LiveTable table, Connections connections, Builder options, String consumer) {
-        this.queue = new PostgresQueue(table, connections, options, Ack.KEEP);
+    private PostgresInbox(
+            LiveTable table, Connections connections, TableSettings settings, Builder options, String consumer) {
+        this.queue = PostgresQueue.over(table, connections, settings, Ack.KEEP, options);
         this.table = table;
-        MessageRow.Rules rules = options.rules();
-        Emitter emitter = options.emitter();
+        Emitter emitter = settings.emitter();
         OnConflict onConflict = options.onConflict;
         Duration lockTimeout = options.lockTimeout;
-        this.receive =
-                table.per(found -> new PostgresReceive(found, consumer, rules, onConflict, lockTimeout, emitter));
-        Duration retention = options.retention();
-        this.records = table.per(found -> new PostgresRecords(found, connections, retention));
+        this.receive = table.per(
+                found -> new PostgresReceive(found, consumer, settings.rules(), onConflict, lockTimeout, emitter));
+        this.records = table.per(found -> new PostgresRecords(found, connections, settings.retention()));
         this.maxRedelivery = options.maxRedelivery;
     }
 
@@ -105,7 +106,7 @@ public final class PostgresInbox implements Inbox {
 
     @Override
     public DataSource waking(DataSource dataSource) {
-        return PostgresQueue.waking(dataSource);
+        return TableQueue.waking(dataSource);
     }
 
     @Override
@@ -152,7 +153,7 @@ public final class PostgresInbox implements Inbox {
         }
 
         @Override
-        Builder self() {
+        protected Builder self() {
             return this;
         }
 
@@ -207,9 +208,11 @@ public final class PostgresInbox implements Inbox {
                         + " application that receives");
             }
             checkWindow("retention", retention(), maxRedelivery);
-            return build(
+            TableSettings settings = settings();
+            return open(
+                    settings,
                     (connection, table) -> PostgresTable.detectInbox(connection, table, name),
-                    (table, connections) -> new PostgresInbox(table, connections, this, name));
+                    (table, connections) -> new PostgresInbox(table, connections, settings, this, name));
         }
     }
 }

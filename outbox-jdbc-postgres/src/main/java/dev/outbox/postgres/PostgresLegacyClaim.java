@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
 import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;

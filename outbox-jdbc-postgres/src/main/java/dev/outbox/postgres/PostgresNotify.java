@@ -1,7 +1,7 @@
 package dev.outbox.postgres;
 
 import dev.outbox.internal.LocalWakeUp;
-import dev.outbox.spi.WakeUp;
+import dev.outbox.jdbc.internal.TableQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +12,7 @@ import org.postgresql.PGNotification;
  * subscribes, {@link NotifyListener} listens. Each has one connection of a data source of its own and a daemon
  * thread that ends by itself, so there is nothing to close. Thread-safe.
  */
-final class PostgresNotify implements WakeUp {
+final class PostgresNotify implements TableQueue.RemoteWakeUp {
     private final DataSource dataSource;
     private final String channel;
     private final boolean ownAreNews;
@@ -33,7 +33,8 @@ final class PostgresNotify implements WakeUp {
     }
 
     /** Has the pollers of other processes woken soon; returns at once and never throws. */
-    void send() {
+    @Override
+    public void send() {
         sender.sendWakeUp();
     }
 

@@ -10,6 +10,8 @@ import dev.outbox.Stage;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.TableQueue;
+import dev.outbox.jdbc.internal.TableSettings;
 import dev.outbox.spi.TransactionalSource;
 import java.sql.Connection;
 import java.time.Duration;
@@ -26,14 +28,13 @@ import javax.sql.DataSource;
  * connection.
  */
 public final class PostgresOutbox implements Outbox {
-    private final PostgresQueue queue;
+    private final TableQueue queue;
     private final Supplier<PostgresEnqueue> enqueue;
 
-    private PostgresOutbox(LiveTable table, Connections connections, Builder options) {
-        this.queue = new PostgresQueue(table, connections, options, options.ack);
-        MessageRow.Rules rules = options.rules();
-        Emitter emitter = options.emitter();
-        this.enqueue = table.per(found -> new PostgresEnqueue(found, rules, emitter));
+    private PostgresOutbox(LiveTable table, Connections connections, TableSettings settings, Builder options) {
+        this.queue = PostgresQueue.over(table, connections, settings, options.ack, options);
+        Emitter emitter = settings.emitter();
+        this.enqueue = table.per(found -> new PostgresEnqueue(found, settings.rules(), emitter));
     }
 
     /** An outbox in the table {@code outbox} with all defaults. */
@@ -74,7 +75,7 @@ public final class PostgresOutbox implements Outbox {
 
     @Override
     public DataSource waking(DataSource dataSource) {
-        return PostgresQueue.waking(dataSource);
+        return TableQueue.waking(dataSource);
     }
 
     @Override
@@ -101,7 +102,7 @@ public final class PostgresOutbox implements Outbox {
         }
 
         @Override
-        Builder self() {
+        protected Builder self() {
             return this;
         }
 
@@ -119,7 +120,11 @@ public final class PostgresOutbox implements Outbox {
          *     or the data source of notify will never do
          */
         public PostgresOutbox build() {
-            return build(PostgresTable::detect, (table, connections) -> new PostgresOutbox(table, connections, this));
+            TableSettings settings = settings();
+            return open(
+                    settings,
+                    PostgresTable::detect,
+                    (table, connections) -> new PostgresOutbox(table, connections, settings, this));
         }
     }
 }

@@ -11,10 +11,14 @@ import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.internal.UuidV7;
+import dev.outbox.jdbc.internal.CallersTransaction;
+import dev.outbox.jdbc.internal.KeyBuckets;
+import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.jdbc.internal.StorableText;
+import dev.outbox.jdbc.internal.Timestamps;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -91,7 +95,7 @@ final class PostgresReceive {
                 {payload}, {payload_bytes})
             SELECT m.id, :consumer, m.source, m.message_id, m.hash,
                 COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
-                m.priority, m.topic, m.message_key, m.correlation_id, m.tenant_id, m.content_type, m.headers,
+                COALESCE(m.priority, 1::smallint), m.topic, m.message_key, m.correlation_id, m.tenant_id, m.content_type, m.headers,
                 m.payload, m.payload_bytes
             FROM locked,
                 unnest(:ids::uuid[], :dues::timestamptz[], :due_ins::bigint[], :priorities::smallint[],

@@ -10,6 +10,7 @@ import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Phase;
+import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;

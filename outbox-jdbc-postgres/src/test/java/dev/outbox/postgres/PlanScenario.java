@@ -134,6 +134,7 @@ final class PlanScenario {
                 .bind("bulk_chance", "float8", "0.1")
                 .bind("key_cursor", "varchar", "''")
                 .bind("heads", "int", String.valueOf(BATCH))
+                .bind("longest_run", "int", "2")
                 .bind("urgent_heads", "int", String.valueOf(BATCH - BATCH / 10))
                 .bind("stretch", "int", "4096")
                 .bind("probes", "int", String.valueOf(4 * BATCH))

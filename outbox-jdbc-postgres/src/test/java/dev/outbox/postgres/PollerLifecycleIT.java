@@ -171,7 +171,7 @@ class PollerLifecycleIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"10", "5000"})
+    @CsvSource({"10", "1500"})
     void closingWithoutADrainTimeoutInterruptsAndGivesEverythingBack(int batchSize) throws Exception {
         database.commit(outbox, messages(2 * batchSize));
         CountDownLatch begun = new CountDownLatch(4);

@@ -1,4 +1,4 @@
-package dev.outbox.postgres;
+package dev.outbox.jdbc.internal;
 
 import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
@@ -7,11 +7,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /** The caller's connection, which must be in a transaction that may write. */
-final class CallersTransaction {
+public final class CallersTransaction {
     private CallersTransaction() {}
 
     /** @param what wants it: "enqueue" */
-    static void check(String what, Connection tx) {
+    public static void check(String what, Connection tx) {
         Require.present("tx", tx);
         try {
             if (tx.isClosed()) {

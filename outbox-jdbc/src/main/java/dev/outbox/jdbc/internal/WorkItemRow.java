@@ -1,4 +1,4 @@
-package dev.outbox.postgres;
+package dev.outbox.jdbc.internal;
 
 import dev.outbox.Message;
 import dev.outbox.PayloadSerializer;
@@ -11,11 +11,11 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /** A work item as a row of an answer. */
-final class WorkItemRow {
-    static final String ID = "id";
+public final class WorkItemRow {
+    public static final String ID = "id";
 
     /** What a statement that answers work items selects or returns. */
-    static final String COLUMNS = """
+    public static final String COLUMNS = """
             {item_id} AS id, {sequence} AS sequence, {attempt_count} AS attempt_count,
                     {created_on} AS created_on, {due_on} AS due_on, {priority} AS priority, {topic} AS topic,
                     {message_key} AS message_key, {message_id} AS message_id, {source} AS source,
@@ -25,7 +25,7 @@ final class WorkItemRow {
 
     private WorkItemRow() {}
 
-    static WorkItem read(ResultSet row, @Nullable PayloadSerializer serializer) throws SQLException {
+    public static WorkItem read(ResultSet row, @Nullable PayloadSerializer serializer) throws SQLException {
         Message message = Message.to(row.getString("topic"));
         message = with(message, row.getString("message_key"), Message::key);
         message = with(message, row.getString("message_id"), Message::id);
@@ -44,7 +44,7 @@ final class WorkItemRow {
     }
 
     /** Enough of a row to name it, whatever else it holds. */
-    static WorkItem named(ResultSet row) throws SQLException {
+    public static WorkItem named(ResultSet row) throws SQLException {
         String topic = String.valueOf(row.getString("topic"));
         boolean usable = !topic.isBlank() && topic.length() <= Message.MAX_NAME;
         return item(row, Message.to(usable ? topic : "unreadable").payload(""));

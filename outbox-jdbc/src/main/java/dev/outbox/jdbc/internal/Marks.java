@@ -1,6 +1,5 @@
-package dev.outbox.postgres;
+package dev.outbox.jdbc.internal;
 
-import dev.outbox.jdbc.internal.Query;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -20,12 +19,9 @@ import org.jspecify.annotations.Nullable;
  * twentieth of the time. After a sweep that had room for more, the marks are back where they were. A row that goes
  * back to Ready gets a due time, so it is never hidden by the mark of the ready road.
  */
-final class Marks {
+public final class Marks {
     private static final Duration SWEEP_EVERY = Duration.ofSeconds(1);
     private static final Duration SWEEP_AT_LEAST_EVERY = Duration.ofSeconds(30);
-
-    /** Older due times the server spells in its own way; nobody's message is that old. */
-    private static final Instant LONG_AGO = Instant.EPOCH;
 
     /** With a topic filter: how many rows of each band one claim looks at; then its mark moves past them. */
     private static final int STRETCH = 4_096;
@@ -33,7 +29,16 @@ final class Marks {
     /** By the code of their priority. */
     private static final String[] BANDS = {"high", "normal", "bulk"};
 
+    /** How a database's statements take the marks, by the codes of the priorities. */
+    public interface Binding {
+        void ready(Query query, long[] sequences) throws SQLException;
+
+        /** @param due {@link Instant#MIN} where there is no mark */
+        void due(Query query, Instant[] due, long[] sequences) throws SQLException;
+    }
+
     private final LongSupplier ticker;
+    private final Binding binding;
 
     private final long[] ready = new long[BANDS.length];
     private final Instant[] due = new Instant[BANDS.length];
@@ -63,13 +68,14 @@ final class Marks {
     private int readyClaims;
     private int dueClaims;
 
-    Marks(LongSupplier ticker) {
+    public Marks(LongSupplier ticker, Binding binding) {
         this.ticker = ticker;
+        this.binding = binding;
         Arrays.fill(due, Instant.MIN);
     }
 
     /** A claim begins: go on from the marks, or sweep. */
-    void begin(ClaimRequest request) {
+    public void begin(ClaimRequest request) {
         long now = ticker.getAsLong();
         boolean others = !(request.topics().equals(topics) && request.except().equals(except));
         if (others || (caughtUp && now - sweptAt >= sweepInterval())) {
@@ -92,24 +98,18 @@ final class Marks {
         return Math.min(SWEEP_AT_LEAST_EVERY.toNanos(), Math.max(SWEEP_EVERY.toNanos(), 20 * sweepCost));
     }
 
-    void setReady(Query query, int count) throws SQLException {
-        setTenth(query, count, readyClaims++).setArray("ready_marks", "int8", boxed(ready));
+    public void setReady(Query query, int count) throws SQLException {
+        binding.ready(setTenth(query, count, readyClaims++), ready);
         Arrays.fill(stretchEnd, null);
         asked = ticker.getAsLong();
     }
 
-    void setStretch(Query query) throws SQLException {
+    public void setStretch(Query query) throws SQLException {
         query.set("stretch", STRETCH);
     }
 
-    void setDue(Query query, int count) throws SQLException {
-        Object[] marks = new Object[BANDS.length];
-        for (int band = 0; band < BANDS.length; band++) {
-            marks[band] = due[band].isBefore(LONG_AGO) ? "-infinity" : due[band].toString();
-        }
-        setTenth(query, count, dueClaims++)
-                .setArray("due_marks", "timestamptz", marks)
-                .setArray("due_sequences", "int8", boxed(dueSequence));
+    public void setDue(Query query, int count) throws SQLException {
+        binding.due(setTenth(query, count, dueClaims++), due, dueSequence);
     }
 
     /** What bulk is left of a batch; of a small one, now and then. */
@@ -117,19 +117,15 @@ final class Marks {
         return query.set("tenth", (count + claims % 10) / 10);
     }
 
-    private static Object[] boxed(long[] marks) {
-        return Arrays.stream(marks).boxed().toArray();
-    }
-
     /** Where the stretch of each band ends that a claim with a topic filter looked at. */
-    void walked(ResultSet row) throws SQLException {
+    public void walked(ResultSet row) throws SQLException {
         for (int band = 0; band < BANDS.length; band++) {
             stretchEnd[band] = row.getObject(BANDS[band] + "_end", Long.class);
         }
     }
 
     /** A row was taken: it and what is before it has passed. */
-    void took(ResultSet row) throws SQLException {
+    public void took(ResultSet row) throws SQLException {
         int band = row.getInt("priority");
         long sequence = row.getLong("sequence");
         Instant dueOn = Timestamps.readOptional(row, "due_on");
@@ -149,7 +145,7 @@ final class Marks {
      * @param hadRoom whether it would have taken more: then all of the stretch has passed
      * @return whether it saw all there is
      */
-    boolean end(boolean hadRoom) {
+    public boolean end(boolean hadRoom) {
         long now = ticker.getAsLong();
         boolean walkedAll = true;
         for (int band = 0; band < BANDS.length; band++) {
@@ -173,7 +169,7 @@ final class Marks {
     }
 
     /** The claim on the waiting road is over; it always sees all there is. */
-    boolean endDue(boolean hadRoom) {
+    public boolean endDue(boolean hadRoom) {
         for (int band = 0; sweepsDue && hadRoom && band < BANDS.length; band++) {
             if (dueBefore[band].isAfter(due[band])) {
                 due[band] = dueBefore[band];

@@ -1,8 +1,8 @@
-package dev.outbox.postgres;
+package dev.outbox.jdbc.internal;
 
-import static dev.outbox.postgres.Turns.Road.KEYS;
-import static dev.outbox.postgres.Turns.Road.READY;
-import static dev.outbox.postgres.Turns.Road.WAITING;
+import static dev.outbox.jdbc.internal.Turns.Road.KEYS;
+import static dev.outbox.jdbc.internal.Turns.Road.READY;
+import static dev.outbox.jdbc.internal.Turns.Road.WAITING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;

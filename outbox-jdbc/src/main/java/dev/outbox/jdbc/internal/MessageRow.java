@@ -1,13 +1,12 @@
-package dev.outbox.postgres;
+package dev.outbox.jdbc.internal;
 
 import dev.outbox.Message;
 import dev.outbox.Ordering;
 import dev.outbox.PayloadSerializer;
+import dev.outbox.Priority;
 import dev.outbox.internal.HeadersText;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.UuidV7;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.StorableText;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
@@ -22,25 +21,25 @@ import org.slf4j.Logger;
  * @param headers as JSON; null if there are none
  * @param size of the payload, in bytes
  */
-record MessageRow(UUID id, Message message, @Nullable String headers, int size) {
+public record MessageRow(UUID id, Message message, @Nullable String headers, int size) {
     /**
      * @param serializer for bodies; null if there is none
      * @param maxPayload in bytes; more is refused
      * @param warnPayload in bytes; more is logged
      */
-    record Rules(Ordering ordering, @Nullable PayloadSerializer serializer, int maxPayload, int warnPayload) {
-        boolean strict() {
+    public record Rules(Ordering ordering, @Nullable PayloadSerializer serializer, int maxPayload, int warnPayload) {
+        public boolean strict() {
             return ordering == Ordering.STRICT;
         }
     }
 
     /** With an id that follows from the message's own, so that the row is found by it. */
-    static MessageRow of(Message given, Rules rules) {
+    public static MessageRow of(Message given, Rules rules) {
         return of(given, rules, MessageRow::id);
     }
 
     /** With a new id, where the row is found by other columns. */
-    static MessageRow withNewId(Message given, Rules rules) {
+    public static MessageRow withNewId(Message given, Rules rules) {
         return of(given, rules, message -> UuidV7.next());
     }
 
@@ -96,26 +95,26 @@ record MessageRow(UUID id, Message message, @Nullable String headers, int size) 
     }
 
     @Nullable
-    String text() {
+    public String text() {
         return message.isBinary() ? null : message.payload();
     }
 
-    byte @Nullable [] bytes() {
+    public byte @Nullable [] bytes() {
         return message.isBinary() ? message.payloadBytes() : null;
     }
 
-    String messageId() {
+    public String messageId() {
         String given = message.id();
         return given == null ? id.toString() : given;
     }
 
     /** With the id on the wire even where it is the row's own, for old columns have both. */
-    MessageRow withMessageId() {
+    public MessageRow withMessageId() {
         return new MessageRow(id, message.id(messageId()), headers, size);
     }
 
     /** Sets the parameters that name the columns of one row. */
-    Query bind(Query query) throws SQLException {
+    public Query bind(Query query) throws SQLException {
         return query.set("id", id)
                 .set("due", Timestamps.write(message.due()))
                 .set("due_in", message.dueIn())
@@ -132,14 +131,11 @@ record MessageRow(UUID id, Message message, @Nullable String headers, int size) 
     }
 
     /** Sets the parameters that name the columns of many rows, as arrays. */
-    static Query bindAll(Query query, List<MessageRow> rows) throws SQLException {
+    public static Query bindAll(Query query, List<MessageRow> rows) throws SQLException {
         return query.setArray("ids", "uuid", column(rows, MessageRow::id))
                 .setArray("dues", "timestamptz", column(rows, r -> dueText(r.message.due())))
                 .setArray("due_ins", "int8", column(rows, MessageRow::dueInMicros))
-                .setArray(
-                        "priorities",
-                        "int2",
-                        column(rows, r -> r.message.priority().code()))
+                .setArray("priorities", "int2", column(rows, MessageRow::unusualPriority))
                 .setArray("topics", "text", column(rows, r -> r.message.topic()))
                 .setArray("keys", "text", column(rows, r -> r.message.key()))
                 .setArray("message_ids", "text", column(rows, r -> r.message.id()))
@@ -170,12 +166,17 @@ record MessageRow(UUID id, Message message, @Nullable String headers, int size) 
         return due == null ? null : due.toString();
     }
 
+    /** Normal is what a null stands for. */
+    private @Nullable Integer unusualPriority() {
+        return message.priority() == Priority.NORMAL ? null : message.priority().code();
+    }
+
     private @Nullable Long dueInMicros() {
         return message.dueIn() == null ? null : message.dueIn().toNanos() / 1_000;
     }
 
     /** To be called when it was stored. */
-    void warnIfLarge(Rules rules, Logger log) {
+    public void warnIfLarge(Rules rules, Logger log) {
         if (size > rules.warnPayload()) {
             log.warn(
                     "message {} to {} has a payload of {} bytes, more than warnPayload, {}",

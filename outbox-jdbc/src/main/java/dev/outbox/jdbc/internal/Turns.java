@@ -1,4 +1,4 @@
-package dev.outbox.postgres;
+package dev.outbox.jdbc.internal;
 
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -10,11 +10,11 @@ import java.util.Map;
  * rests for some claims, as long as others have something; if none has, all are asked, the one that had something
  * last before the others. Not thread-safe.
  */
-final class Turns {
+public final class Turns {
     /** How many claims an empty road is left out of. */
     private static final int REST = 7;
 
-    enum Road {
+    public enum Road {
         READY,
         WAITING,
         KEYS
@@ -28,7 +28,7 @@ final class Turns {
 
     private final Map<Road, Integer> resting = new EnumMap<>(Road.class);
 
-    List<Road> order() {
+    public List<Road> order() {
         List<Road> order = new ArrayList<>(inTurn);
         order.removeIf(this::rests);
         recent.stream().filter(this::rests).forEach(order::add);
@@ -39,7 +39,7 @@ final class Turns {
         return resting.getOrDefault(road, 0) > 0;
     }
 
-    void found(Road road) {
+    public void found(Road road) {
         resting.replaceAll((other, claims) -> Math.max(0, claims - 1));
         resting.put(road, 0);
         inTurn.remove(road);
@@ -48,12 +48,12 @@ final class Turns {
         recent.add(0, road);
     }
 
-    void empty(Road road) {
+    public void empty(Road road) {
         resting.put(road, REST);
     }
 
     /** Nothing so far, but its end was not reached: it goes on when it has its next turn. */
-    void unfinished(Road road) {
+    public void unfinished(Road road) {
         resting.put(road, 0);
         inTurn.remove(road);
         inTurn.add(road);

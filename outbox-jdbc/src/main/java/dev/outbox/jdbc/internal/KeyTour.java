@@ -1,6 +1,5 @@
-package dev.outbox.postgres;
+package dev.outbox.jdbc.internal;
 
-import dev.outbox.jdbc.internal.Query;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashSet;
@@ -13,9 +12,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Finding a key costs about as much as taking a row. So where keys have much waiting, a claim takes fewer
  * of them, though not fewer than {@value FEWEST_KEYS}, and longer runs of each; where they have little, it
- * takes more keys. A single key fills the batch alone.
+ * takes more keys: as many as fill the batch, by what the keys of the last claims had. A single key fills the
+ * batch alone.
  */
-final class KeyTour {
+public final class KeyTour {
     private static final int FEWEST_KEYS = 32;
 
     private static final int GROW_AFTER = 32;
@@ -25,7 +25,9 @@ final class KeyTour {
 
     private String cursor = "";
     private @Nullable String next;
-    private int run = 1;
+
+    /** How many rows a key is expected to have waiting. */
+    private double run = 1;
 
     /** How many claims to wait before longer runs are tried once more. */
     private int growsIn;
@@ -41,20 +43,25 @@ final class KeyTour {
     /** Whether the last lap found no head but bulk; then bulk need not stand back. */
     private boolean onlyBulkKeys = true;
 
-    void set(Query query, int count) throws SQLException {
+    public void set(Query query, int count) throws SQLException {
         claims++;
         rows = 0;
         keys.clear();
         onlyBulk = true;
         query.set("key_cursor", cursor)
                 .set("heads", heads(count))
+                .set("longest_run", (int) Math.ceil(Math.min(2 * run, longestRun(count))))
                 .set("urgent_heads", urgentHeads(heads(count)))
                 .set("probes", PROBES_PER_ROW * count)
                 .set("bulk_chance", onlyBulkKeys ? 1.0 : 0.1);
     }
 
     private int heads(int count) {
-        return Math.max(1, count / run);
+        return Math.max(1, (int) (count / run));
+    }
+
+    private static double longestRun(int count) {
+        return Math.max(1, count / FEWEST_KEYS);
     }
 
     /** Urgent keys come first, but one place in ten is left for the others. */
@@ -63,11 +70,11 @@ final class KeyTour {
     }
 
     /** @param key the last key that was looked at; empty at the end of the round */
-    void walked(String key) {
+    public void walked(String key) {
         next = key.isEmpty() ? null : key;
     }
 
-    void took(ResultSet row) throws SQLException {
+    public void took(ResultSet row) throws SQLException {
         rows++;
         keys.add(row.getString("message_key"));
         onlyBulk &= row.getInt("priority") == 2;
@@ -78,14 +85,14 @@ final class KeyTour {
      *
      * @return whether a whole lap has found nothing
      */
-    boolean end(int count) {
+    public boolean end(int count) {
         growsIn--;
         if (keys.size() == heads(count)) {
-            if (rows <= count / 2 && run > 1) {
-                run /= 2;
+            if (rows < count / 10 * 9) {
+                run = Math.max(1, (double) rows / keys.size());
                 growsIn = GROW_AFTER;
-            } else if (growsIn <= 0 && rows >= count / 4 * 3) {
-                run = Math.max(1, Math.min(2 * run, count / FEWEST_KEYS));
+            } else if (growsIn <= 0) {
+                run = Math.min(2 * run, longestRun(count));
             }
         }
         lapFound |= rows > 0;

@@ -1,0 +1,54 @@
+package dev.outbox.jdbc.internal;
+
+import dev.outbox.PayloadSerializer;
+import dev.outbox.event.OutboxListener;
+import dev.outbox.internal.Emitter;
+import dev.outbox.internal.SqlFailure;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.LongSupplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** What a builder's options say once they are all given. */
+public record TableSettings(
+        DataSource dataSource,
+        TableName name,
+        MessageRow.Rules rules,
+        Duration retention,
+        List<OutboxListener> listeners,
+        boolean wakesLocally,
+        LongSupplier ticker) {
+
+    /** How a table is looked at. */
+    public interface Detection<L> {
+        L detect(Connection connection, TableName name) throws SQLException;
+    }
+
+    /** What is made of it. */
+    public interface Construction<L, T> {
+        T over(L table, Connections connections);
+    }
+
+    /** Looks at the table, once and for all. */
+    public <L, T> T open(Detection<L> detection, Construction<L, T> construction) {
+        Connections connections = new Connections(dataSource);
+        try (Connection connection = dataSource.getConnection()) {
+            L table = detection.detect(connection, name);
+            connections.learnDefaults(connection);
+            return construction.over(table, connections);
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot look at table " + name, e);
+        }
+    }
+
+    public Emitter emitter() {
+        return new Emitter(listeners);
+    }
+
+    public @Nullable PayloadSerializer serializer() {
+        return rules.serializer();
+    }
+}
