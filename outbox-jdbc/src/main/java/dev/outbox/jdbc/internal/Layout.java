@@ -62,6 +62,9 @@ public record Layout(String table, Map<String, String> columns, Map<String, Obje
             return prefix + table;
         }
         String column = columns.get(logical);
+        if (column == null && logical.equals("item_id")) { // named otherwise only by some tables on their way
+            column = columns.get("work_item_id");
+        }
         if (column == null) {
             throw new IllegalStateException("the layout of " + table + " has no column for " + logical);
         }
