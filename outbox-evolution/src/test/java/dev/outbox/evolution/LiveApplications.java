@@ -270,12 +270,19 @@ final class LiveApplications implements AutoCloseable {
         }
     }
 
-    /** The last instance of the old version is taken down. */
-    void stopOld() throws InterruptedException {
-        oldStopped = true;
-        for (Thread thread : oldThreads) {
+    static void join(Thread thread) {
+        try {
             thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
         }
+    }
+
+    /** The last instance of the old version is taken down. */
+    void stopOld() {
+        oldStopped = true;
+        oldThreads.forEach(LiveApplications::join);
     }
 
     /** Whether every instance of the new version takes keys. */
@@ -307,15 +314,13 @@ final class LiveApplications implements AutoCloseable {
         keyed = true;
     }
 
-    void stopProducers() throws InterruptedException {
+    void stopProducers() {
         producersStopped = true;
-        for (Thread thread : producers) {
-            thread.join();
-        }
+        producers.forEach(LiveApplications::join);
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         stopOld();
         stopProducers();
         nodes.forEach(node -> node.pollers().forEach(Poller::close));

@@ -63,7 +63,7 @@ class LiveMigrationIT {
     }
 
     @AfterEach
-    void close() throws InterruptedException {
+    void close() {
         applications.close();
         database.close();
     }

@@ -55,8 +55,8 @@ final class LockWaits implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         stopped = true;
-        thread.join();
+        LiveApplications.join(thread);
     }
 }
