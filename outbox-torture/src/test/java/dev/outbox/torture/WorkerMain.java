@@ -12,6 +12,7 @@ import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.spi.TransactionalSource;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 
 /**
@@ -25,6 +26,20 @@ final class WorkerMain {
         ChildSettings settings = ChildSettings.fromProperties();
         HikariDataSource pool = ChildProcess.pool(settings);
         Step.Plan plan = new Step.Plan(settings.crashAt(), settings.crashPass());
+        AtomicReference<Consumer> atWork = new AtomicReference<>();
+        ChildProcess.listen(line -> {
+            String[] words = line.split(" ");
+            switch (words[0]) {
+                case "calm" -> {
+                    plan.calm();
+                    pause(atWork.get(), Duration.ZERO);
+                }
+                case "pause" -> pause(atWork.get(), Duration.ofMillis(Long.parseLong(words[1])));
+                case "exhaust" -> ChildProcess.exhaust(pool, Long.parseLong(words[1]));
+                case "clock" -> SkewedClock.skew(Duration.ofMillis(Long.parseLong(words[1])));
+                default -> throw new IllegalArgumentException("what is \"" + line + "\"?");
+            }
+        });
         History history = new History(settings.history());
         Variant variant = Variant.named(settings.variant());
         DataSource dataSource = variant.dataSource(pool);
@@ -37,19 +52,7 @@ final class WorkerMain {
                 .lockTimeout(Duration.ofMillis(1_500))
                 .build());
         Consumer consumer = new Consumer(settings, pool, variant.inbox(inbox), history, plan);
-        ChildProcess.listen(line -> {
-            String[] words = line.split(" ");
-            switch (words[0]) {
-                case "calm" -> {
-                    plan.calm();
-                    consumer.pauseWithin(Duration.ZERO);
-                }
-                case "pause" -> consumer.pauseWithin(Duration.ofMillis(Long.parseLong(words[1])));
-                case "exhaust" -> ChildProcess.exhaust(pool, Long.parseLong(words[1]));
-                case "clock" -> SkewedClock.skew(Duration.ofMillis(Long.parseLong(words[1])));
-                default -> throw new IllegalArgumentException("what is \"" + line + "\"?");
-            }
-        });
+        atWork.set(consumer);
         Poller deliveries = poller(settings, watched(outbox, variant, pool, history, plan))
                 .name(settings.name())
                 .batchSize(20, 200)
@@ -66,6 +69,12 @@ final class WorkerMain {
             handling.close();
         }));
         new CountDownLatch(1).await();
+    }
+
+    private static void pause(Consumer consumer, Duration within) {
+        if (consumer != null) { // else it is still starting
+            consumer.pauseWithin(within);
+        }
     }
 
     private static TransactionalSource watched(
