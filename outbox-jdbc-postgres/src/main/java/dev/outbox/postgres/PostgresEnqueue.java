@@ -7,7 +7,6 @@ import dev.outbox.internal.Emitter;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.CallersTransaction;
 import dev.outbox.jdbc.internal.KeyBuckets;
-import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.Query;
@@ -88,7 +87,10 @@ final class PostgresEnqueue {
             """;
 
     /** For ids that the caller gave. */
-    private static final String ONCE = "ON CONFLICT DO NOTHING RETURNING {work_item_id}";
+    private static final String ONCE = "ON CONFLICT ({work_item_id}) DO NOTHING RETURNING {work_item_id}";
+
+    /** While a table is on its way, two unique indexes hold each id, and either may be the one that meets it. */
+    private static final String ONCE_ON_ITS_WAY = "ON CONFLICT DO NOTHING RETURNING {work_item_id}";
 
     /**
      * A statement in two forms.
@@ -97,8 +99,9 @@ final class PostgresEnqueue {
      * @param once for ids that may be there already; answers those it stored
      */
     private record Insert(Sql fresh, Sql once) {
-        static Insert of(Layout layout, String statement) {
-            return new Insert(layout.resolve(statement), layout.resolve(statement + ONCE));
+        static Insert of(PostgresTable table, String statement) {
+            String once = table.phase() == Phase.CLEAN ? ONCE : ONCE_ON_ITS_WAY;
+            return new Insert(table.layout().resolve(statement), table.layout().resolve(statement + once));
         }
     }
 
@@ -114,10 +117,10 @@ final class PostgresEnqueue {
         this.table = table;
         this.rules = rules;
         this.emitter = emitter;
-        this.insert = Insert.of(table.layout(), INSERT);
-        this.insertLocked = Insert.of(table.layout(), INSERT_LOCKED);
-        this.insertMany = Insert.of(table.layout(), INSERT_MANY);
-        this.insertManyInOrder = Insert.of(table.layout(), INSERT_MANY_IN_ORDER);
+        this.insert = Insert.of(table, INSERT);
+        this.insertLocked = Insert.of(table, INSERT_LOCKED);
+        this.insertMany = Insert.of(table, INSERT_MANY);
+        this.insertManyInOrder = Insert.of(table, INSERT_MANY_IN_ORDER);
     }
 
     /** The message as it would be stored: encoded, and found to be fit for it. */
