@@ -234,8 +234,9 @@ class GuardsIT {
             Thread patient = new Thread(() -> outbox.lockTimeout(Duration.ofMillis(50), Duration.ofMinutes(5))
                     .apply(legacy.dataSource(), Phase.ADDITIVE));
             patient.start();
-            while (legacy.value("SELECT count(*) FROM pg_locks WHERE NOT granted")
-                    .equals("0")) {
+            while (patient.isAlive()
+                    && legacy.value("SELECT count(*) FROM pg_locks WHERE NOT granted")
+                            .equals("0")) {
                 Thread.onSpinWait();
             }
             holder.commit();

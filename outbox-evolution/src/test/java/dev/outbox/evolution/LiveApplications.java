@@ -321,6 +321,7 @@ final class LiveApplications implements AutoCloseable {
 
     @Override
     public void close() {
+        producersStopped = true; // nobody waits for room
         stopOld();
         stopProducers();
         nodes.forEach(node -> node.pollers().forEach(Poller::close));

@@ -184,6 +184,16 @@ class PhaseRulesIT {
     }
 
     @Test
+    void whatOldApplicationsCallProcessedIsNotClaimed() throws SQLException {
+        legacy.run("INSERT INTO outbox ([Topic], [Payload], [Status], [IsProcessed])"
+                + " SELECT 't', 'p', 0, processed FROM (VALUES (true), (false)) AS r(processed)");
+
+        assertThat(outbox().source().claim(CLAIM).items()).hasSize(1);
+        assertThat(legacy.rows("SELECT [Status] FROM outbox WHERE [IsProcessed]"))
+                .containsExactly("0");
+    }
+
+    @Test
     void purgeGoesByWhatOldApplicationsCallProcessed() throws SQLException {
         legacy.run(
                 "INSERT INTO outbox ([Topic], [Payload], [Status], [IsProcessed], [ProcessedAt])"

@@ -123,8 +123,10 @@ class InvoicingIT {
                 invoicing.storeForLater(delivery("m-3", "unheard.of", "book"));
             }
 
-            await().untilAsserted(() -> assertThat(invoices()).containsExactlyInAnyOrder("book", "refund of book"));
-            await().until(() -> inbox.get("shop", "m-3").orElseThrow().status() == Status.DEAD);
+            await().atMost(Duration.ofMinutes(3))
+                    .untilAsserted(() -> assertThat(invoices()).containsExactlyInAnyOrder("book", "refund of book"));
+            await().atMost(Duration.ofMinutes(3))
+                    .until(() -> inbox.get("shop", "m-3").orElseThrow().status() == Status.DEAD);
             assertThat(poller).isNotNull();
         }
     }

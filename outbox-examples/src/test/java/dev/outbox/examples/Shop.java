@@ -79,7 +79,7 @@ final class Shop implements AutoCloseable {
         List<String> payloads = new ArrayList<>();
         while (payloads.size() < count) {
             try {
-                String next = delivered.poll(10, TimeUnit.SECONDS);
+                String next = delivered.poll(180, TimeUnit.SECONDS);
                 assertThat(next)
                         .as("delivery after %s; was nobody woken?", payloads)
                         .isNotNull();

@@ -137,9 +137,11 @@ final class PostgresColumns {
     private void putStatuses(boolean byOld) {
         Optional<String> text = byOld ? oldOrShared("status").filter(this::isText) : Optional.empty();
         String status = text.orElse(read.get("status"));
-        read.put("ready", status + (text.isPresent() ? " = 'Seen'" : " = 0"));
-        read.put("processing", status + (text.isPresent() ? " = 'Processing'" : " = 1"));
         Optional<String> processed = inbox || !byOld ? Optional.empty() : old(IS_PROCESSED, null);
+        String unprocessed =
+                processed.map(flag -> " AND " + flag + " IS NOT TRUE").orElse("");
+        read.put("ready", status + (text.isPresent() ? " = 'Seen'" : " = 0") + unprocessed);
+        read.put("processing", status + (text.isPresent() ? " = 'Processing'" : " = 1"));
         read.put("done", processed.orElse(status + (text.isPresent() ? " = 'Done'" : " = 2")));
         read.put(
                 "still_done",

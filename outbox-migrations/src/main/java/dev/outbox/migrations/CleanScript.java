@@ -107,7 +107,8 @@ final class CleanScript {
     /** Whatever is not in a freshly installed table goes, and what is different becomes the same. */
     List<Step> clean() {
         List<String> settled = table.settled();
-        Phase from = table.needsSettling() ? Phase.SETTLING : Phase.FLIPPED;
+        // after a step that failed the interim columns may be gone already
+        Phase from = table.phase() == Phase.SETTLING || table.needsSettling() ? Phase.SETTLING : Phase.FLIPPED;
         List<Column> retyped = retyped();
         List<String> retypedNames = retyped.stream().map(Column::name).toList();
         List<Canonical.Index> rebuilt = table.kind().canonical.indexes().stream()

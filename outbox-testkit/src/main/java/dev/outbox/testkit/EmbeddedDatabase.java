@@ -11,6 +11,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -53,7 +54,10 @@ public final class EmbeddedDatabase implements AutoCloseable {
 
     /** Creates a copy of another one, to which nobody may be connected at that moment. */
     static EmbeddedDatabase copyOf(EmbeddedDatabase template) {
-        return named(" TEMPLATE " + template.dataSource.getDatabaseName());
+        String name = template.dataSource.getDatabaseName();
+        // whoever closed a connection a moment ago may still be there
+        execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + name + "'");
+        return named(" TEMPLATE " + name);
     }
 
     /** Opens a new connection at each call; nothing is pooled. */
@@ -148,6 +152,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
             try {
                 // It stops itself by a shutdown hook of its own.
                 return EmbeddedPostgres.builder()
+                        .setPGStartupWait(Duration.ofMinutes(3))
                         .setServerConfig("fsync", "off")
                         .setServerConfig("full_page_writes", "off")
                         .setServerConfig("max_connections", "200")

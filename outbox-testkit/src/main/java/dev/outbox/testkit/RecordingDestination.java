@@ -17,7 +17,7 @@ import java.util.function.Supplier;
  * can. Thread-safe.
  */
 public final class RecordingDestination implements Destination {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final Behaviour behaviour;
     private final CountDownLatch gate;
@@ -120,7 +120,7 @@ public final class RecordingDestination implements Destination {
     /**
      * Waits until it was given so many items, by a poller that works in the background.
      *
-     * @throws AssertionError if that does not happen within 30 s
+     * @throws AssertionError if that does not happen within 2 minutes
      */
     public void awaitAttempts(int count) throws InterruptedException {
         await(attempts, count, "was given");
@@ -129,7 +129,7 @@ public final class RecordingDestination implements Destination {
     /**
      * Waits until it has taken so many items, from a poller that works in the background.
      *
-     * @throws AssertionError if that does not happen within 30 s
+     * @throws AssertionError if that does not happen within 2 minutes
      */
     public void awaitDeliveries(int count) throws InterruptedException {
         await(deliveries, count, "took");

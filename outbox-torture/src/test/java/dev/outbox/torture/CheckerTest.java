@@ -263,7 +263,7 @@ class CheckerTest {
                 new Change("2", "outbox", "a", 1, "k", 0, 3, null, null, 0, 1, false, false, 0, 0),
                 claimed("3", "b", 2, "t2"),
                 new Change("4", "outbox", "a", 1, "k", 3, 0, null, null, 1, 0, false, false, 0, 0),
-                new Change("5", "outbox", "a", 1, "k", 0, 1, null, "t1", 0, 1, false, false, 1_000, 1_000),
+                new Change("5", "outbox", "a", 1, "k", 0, 1, null, "t1", 0, 1, false, false, 60_000, 60_000),
                 done("6", "b", 2, "t2"),
                 done("7", "a", 1, "t1")));
 

@@ -129,7 +129,7 @@ final class Crew implements AutoCloseable {
     void stopProducing() {
         producing = false;
         producer.tell("stop");
-        if (!producer.await(15)) {
+        if (!producer.await(120)) {
             producer.kill();
         }
     }

@@ -73,6 +73,7 @@ record Evidence(
             throws SQLException {
         try (Connection connection = server.connect();
                 Statement statement = connection.createStatement()) {
+            statement.execute("BEGIN ISOLATION LEVEL REPEATABLE READ"); // whoever was killed may still commit
             Set<String> orders = new HashSet<>();
             try (ResultSet row = statement.executeQuery("SELECT tx FROM " + tables.orders())) {
                 while (row.next()) {

@@ -113,7 +113,11 @@ final class History implements AutoCloseable {
             long fenced = 0;
             for (Path file : files) {
                 try {
-                    for (String line : Files.readAllLines(file)) {
+                    String text = Files.readString(file);
+                    // whoever was killed may have left half a line
+                    for (String line : text.substring(0, text.lastIndexOf('\n') + 1)
+                            .lines()
+                            .toList()) {
                         String[] words = line.split(" ");
                         switch (words[0]) {
                             case "attempted" ->

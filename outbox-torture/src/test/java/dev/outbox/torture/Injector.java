@@ -155,7 +155,10 @@ final class Injector {
                 proxy.blackHole(FaultProxy.Direction.TO_CLIENT);
                 after(BLACK_HOLE, proxy::heal);
             }
-            case DATABASE_CRASH -> server.crashAndRestart();
+            case DATABASE_CRASH -> {
+                server.crashAndRestart();
+                deadlocksBefore = 0; // it forgets its statistics
+            }
             case BACKEND_TERMINATION -> {
                 return query(TERMINATE_SOME) > 0 ? 1 : 0;
             }

@@ -22,7 +22,7 @@ import java.util.TreeMap;
  */
 final class Replay {
     /** A claim that began so long after another one was made has seen it. */
-    private static final long SEEN_MILLIS = 250;
+    private static final long SEEN_MILLIS = 10_000;
 
     private final List<Change> changes;
     private final Verdict verdict;

@@ -11,7 +11,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
@@ -71,6 +70,7 @@ final class Server implements AutoCloseable {
     PGSimpleDataSource dataSource() {
         PGSimpleDataSource dataSource = new PGSimpleDataSource();
         dataSource.setUrl(jdbcUrl());
+        dataSource.setLoginTimeout(300); // the harness is patient
         return dataSource;
     }
 
@@ -81,17 +81,7 @@ final class Server implements AutoCloseable {
     /** SIGKILL to the postmaster and every process of its, then recovery. */
     void crashAndRestart() {
         try {
-            long pid = Long.parseLong(
-                    Files.readAllLines(data.resolve("postmaster.pid")).get(0).strip());
-            ProcessHandle postmaster = ProcessHandle.of(pid).orElseThrow();
-            List<ProcessHandle> all = new ArrayList<>(List.of(postmaster));
-            postmaster.descendants().forEach(all::add);
-            for (ProcessHandle one : all) {
-                one.destroyForcibly();
-            }
-            for (ProcessHandle one : all) {
-                one.onExit().get(30, TimeUnit.SECONDS);
-            }
+            crash();
             process.close(); // only its lock file is left
             process = start(port);
         } catch (IOException e) {
@@ -101,8 +91,40 @@ final class Server implements AutoCloseable {
         }
     }
 
+    private void crash() throws IOException, InterruptedException {
+        Path lockFile = data.resolve("postmaster.pid");
+        long pid = Long.parseLong(Files.readAllLines(lockFile).get(0).strip());
+        ProcessHandle postmaster = ProcessHandle.of(pid).orElseThrow();
+        new ProcessBuilder("kill", "-STOP", String.valueOf(pid)).start().waitFor(); // it forks nobody any more
+        List<ProcessHandle> all = new ArrayList<>(List.of(postmaster));
+        postmaster.descendants().forEach(all::add);
+        all.forEach(ProcessHandle::destroyForcibly);
+        for (ProcessHandle one : all) {
+            while (isRunning(one)) {
+                Thread.onSpinWait();
+            }
+        }
+        Files.deleteIfExists(lockFile); // a zombie of its pid would keep the next one from starting
+    }
+
+    /** A zombie is dead too: in a container nobody may ever reap it. */
+    private static boolean isRunning(ProcessHandle one) {
+        try {
+            String stat = Files.readString(Path.of("/proc", String.valueOf(one.pid()), "stat"));
+            return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';
+        } catch (IOException e) {
+            return !Files.isDirectory(Path.of("/proc/self")) && one.isAlive();
+        }
+    }
+
+    /** At once, so that nothing is written any more when its directory is deleted. */
     @Override
     public void close() throws IOException {
+        try {
+            crash();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         process.close();
     }
 }
