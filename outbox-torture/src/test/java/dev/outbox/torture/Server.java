@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
@@ -91,39 +92,31 @@ final class Server implements AutoCloseable {
         }
     }
 
-    private void crash() throws IOException, InterruptedException {
-        Path lockFile = data.resolve("postmaster.pid");
-        long pid = Long.parseLong(Files.readAllLines(lockFile).get(0).strip());
+    private void crash() throws Exception {
+        long pid = Long.parseLong(Files.readAllLines(lockFile()).get(0).strip());
         ProcessHandle postmaster = ProcessHandle.of(pid).orElseThrow();
         new ProcessBuilder("kill", "-STOP", String.valueOf(pid)).start().waitFor(); // it forks nobody any more
         List<ProcessHandle> all = new ArrayList<>(List.of(postmaster));
         postmaster.descendants().forEach(all::add);
         all.forEach(ProcessHandle::destroyForcibly);
         for (ProcessHandle one : all) {
-            while (isRunning(one)) {
-                Thread.onSpinWait();
-            }
+            one.onExit().get(2, TimeUnit.MINUTES);
         }
-        Files.deleteIfExists(lockFile); // a zombie of its pid would keep the next one from starting
     }
 
-    /** A zombie is dead too: in a container nobody may ever reap it. */
-    private static boolean isRunning(ProcessHandle one) {
-        try {
-            String stat = Files.readString(Path.of("/proc", String.valueOf(one.pid()), "stat"));
-            return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';
-        } catch (IOException e) {
-            return !Files.isDirectory(Path.of("/proc/self")) && one.isAlive();
-        }
+    private Path lockFile() {
+        return data.resolve("postmaster.pid");
     }
 
     /** At once, so that nothing is written any more when its directory is deleted. */
     @Override
     public void close() throws IOException {
         try {
-            crash();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            if (Files.exists(lockFile())) {
+                crash();
+            }
+        } catch (Exception e) {
+            throw new IOException("the database did not stop", e);
         }
         process.close();
     }
