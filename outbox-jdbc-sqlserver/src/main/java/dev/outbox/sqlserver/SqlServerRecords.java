@@ -2,7 +2,6 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.InboxRecord;
 import dev.outbox.OutboxException;
-import dev.outbox.Status;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Borrowed;
@@ -10,9 +9,9 @@ import dev.outbox.jdbc.internal.CallersTransaction;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.RecordRow;
 import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.jdbc.internal.StorableText;
-import dev.outbox.jdbc.internal.Timestamps;
 import dev.outbox.spi.Settlement;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -88,7 +87,7 @@ final class SqlServerRecords {
         try (Borrowed borrowed = connections.autoCommitting();
                 Query query = identified(get, borrowed.connection(), source, messageId);
                 ResultSet row = query.rows()) {
-            return row.next() ? Optional.of(read(row, source, messageId)) : Optional.empty();
+            return row.next() ? Optional.of(RecordRow.read(row, source, messageId)) : Optional.empty();
         } catch (SQLException e) {
             throw SqlFailure.of("look into " + table.name() + " failed", e);
         }
@@ -118,7 +117,9 @@ final class SqlServerRecords {
         }
         if (changed == 0) {
             throw new OutboxException("cannot requeue message " + messageId + " from " + source + ": "
-                    + get(source, messageId).map(this::obstacle).orElse("there is no such message"));
+                    + get(source, messageId)
+                            .map(record -> RecordRow.obstacle(record, window))
+                            .orElse("there is no such message"));
         }
     }
 
@@ -143,33 +144,6 @@ final class SqlServerRecords {
             row.next();
             return row.getInt("changed");
         }
-    }
-
-    private String obstacle(InboxRecord record) {
-        if (record.status() != Status.DEAD) {
-            return "it is not Dead, but " + record.status();
-        }
-        if (record.topic() == null) {
-            return "it was received, not enqueued, so that no handler would take it; forceRequeue(...) removes its"
-                    + " record, so that it is new when it is sent again";
-        }
-        return "it came on " + record.firstSeen() + ", longer ago than the retention of " + window
-                + ", so that others may have forgotten what they did with it; use forceRequeue(...) if that is known to"
-                + " be harmless";
-    }
-
-    private static InboxRecord read(ResultSet row, String source, String messageId) throws SQLException {
-        return new InboxRecord(
-                source,
-                messageId,
-                row.getString("topic"),
-                Status.ofCode(row.getInt("status")),
-                row.getInt("attempt_count"),
-                row.getInt("receipt_count"),
-                Timestamps.read(row, "first_seen_on"),
-                Timestamps.read(row, "last_seen_on"),
-                Timestamps.readOptional(row, "processed_on"),
-                row.getString("last_error"));
     }
 
     private static Query identified(Sql sql, Connection connection, String source, String messageId)
