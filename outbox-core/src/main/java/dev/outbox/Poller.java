@@ -32,6 +32,12 @@ import org.slf4j.LoggerFactory;
 public final class Poller implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
 
+    /** How long close() waits for an interrupted delivery to return, and for a database to come back. */
+    private static final Duration GRACE = Duration.ofSeconds(5);
+
+    /** How much longer than the drain timeout close() waits for a statement under way. */
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
+
     private enum State {
         NEW,
         RUNNING,
@@ -192,7 +198,7 @@ public final class Poller implements AutoCloseable {
         delivering.forgetPromised(); // they would find nothing to do
         if (!delivering.awaitIdle(options.drainTimeout().toNanos())) {
             inFlight.runs().forEach(run -> run.interrupt(Run.Interruption.CLOSING));
-            if (!delivering.awaitIdle(Duration.ofSeconds(1).toNanos())) {
+            if (!delivering.awaitIdle(GRACE.toNanos())) {
                 LOG.warn("poller {}: a delivery ignored its interrupt; its lease will expire", options.name());
             }
         }
@@ -277,7 +283,7 @@ public final class Poller implements AutoCloseable {
             if (!closing) {
                 settler.await(Duration.ofSeconds(1).toNanos());
             } else if (giveUp == Long.MAX_VALUE) {
-                giveUp = System.nanoTime() + options.drainTimeout().toNanos();
+                giveUp = System.nanoTime() + options.drainTimeout().plus(GRACE).toNanos();
             }
             try {
                 breakers.settleOverdue();
@@ -373,7 +379,7 @@ public final class Poller implements AutoCloseable {
 
     /** Waits for a thread to end; one that hangs in the database is left behind. */
     private void join(String role) {
-        long patience = options.drainTimeout().plusSeconds(5).toMillis();
+        long patience = options.drainTimeout().plus(PATIENCE).toMillis();
         for (Thread thread : threads) {
             if (thread.getName().endsWith("-" + role) && thread != Thread.currentThread()) {
                 try {

@@ -181,7 +181,7 @@ class SimpleTableSourceIT {
 
         try (Poller poller = Poller.from(running).to(broker).batchSize(7).start()) {
             poller.wakeUp();
-            await().until(() -> unsent().isEmpty());
+            await().atMost(Duration.ofMinutes(2)).until(() -> unsent().isEmpty());
         }
 
         for (int order = 1; order <= 5; order++) {

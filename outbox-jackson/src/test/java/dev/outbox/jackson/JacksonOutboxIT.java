@@ -62,7 +62,7 @@ class JacksonOutboxIT {
 
         try (Poller poller = outbox.poller().to(destination).start()) {
             poller.wakeUp();
-            assertThat(invoices.written.poll(20, TimeUnit.SECONDS)).isEqualTo("o-1: 12345678901234567890.10");
+            assertThat(invoices.written.poll(2, TimeUnit.MINUTES)).isEqualTo("o-1: 12345678901234567890.10");
         }
     }
 
@@ -107,7 +107,7 @@ class JacksonOutboxIT {
                 .drainTimeout(Duration.ofSeconds(10))
                 .start()) {
             poller.wakeUp();
-            assertThat(seen.poll(20, TimeUnit.SECONDS)).isNotNull();
+            assertThat(seen.poll(2, TimeUnit.MINUTES)).isNotNull();
         }
 
         assertThat(query("SELECT status || ' after ' || attempt_count || ': ' || last_error FROM outbox"))

@@ -39,7 +39,7 @@ final class Background implements AutoCloseable {
     /** Its answer; its failure is thrown as it is. */
     static <T> T result(Future<T> work) throws Exception {
         try {
-            return work.get(20, TimeUnit.SECONDS);
+            return work.get(2, TimeUnit.MINUTES);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof Exception cause) {
                 throw cause;

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 
 /** Claims beside other claims, producers and strangers. Whoever would have to wait for a lock fails here. */
 class ClaimConcurrencyIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static OutboxDatabase database;
     private static HikariDataSource impatient;

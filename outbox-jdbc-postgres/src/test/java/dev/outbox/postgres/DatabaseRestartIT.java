@@ -66,9 +66,9 @@ class DatabaseRestartIT {
             await().until(() -> delivered.size() > 10);
             server.close();
             down.countDown();
-            await().atMost(Duration.ofSeconds(30)).until(() -> events.contains(OutboxEvent.PollFailed.class));
+            await().atMost(Duration.ofMinutes(2)).until(() -> events.contains(OutboxEvent.PollFailed.class));
             server = start(port);
-            await().atMost(Duration.ofSeconds(60)).until(() -> done(pool) == MESSAGES);
+            await().atMost(Duration.ofMinutes(2)).until(() -> done(pool) == MESSAGES);
             poller.close();
 
             assertThat(delivered).hasSize(MESSAGES);

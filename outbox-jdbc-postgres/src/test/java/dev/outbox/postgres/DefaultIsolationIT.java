@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Pools and databases whose connections come in another state than the outbox needs. */
 class DefaultIsolationIT {
     private static final int MESSAGES = 600;
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final Queue<OutboxEvent> troubles = new ConcurrentLinkedQueue<>();
     private final Deliveries deliveries = new Deliveries();

@@ -42,7 +42,7 @@ class IdleCostIT {
 
     @BeforeAll
     static void bePatient() {
-        Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+        Awaitility.setDefaultTimeout(Duration.ofMinutes(2));
     }
 
     @BeforeEach

@@ -67,7 +67,7 @@ class InboxWakeUpIT {
 
     /** Returns once the poller sleeps again. */
     private void assertHandled(String id) throws InterruptedException {
-        assertThat(handled.poll(10, TimeUnit.SECONDS)).isEqualTo(id);
+        assertThat(handled.poll(2, TimeUnit.MINUTES)).isEqualTo(id);
         await().pollInterval(Duration.ofMillis(5)).until(() -> WakeUpIT.isAsleep(poller));
     }
 

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 /** Rows that turn up late, or stay away for long. Whoever would have to wait for a lock fails here. */
 @SuppressWarnings("try") // a poller works in the background of its block
 class LateRowConcurrencyIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static OutboxDatabase database;
     private static HikariDataSource impatient;

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Messages that cannot be delivered, rows that cannot be read, and what is said about them. */
 @SuppressWarnings("try") // a poller works in the background of its block
 class MessageLifecycleIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static OutboxDatabase database;
 

@@ -40,7 +40,7 @@ abstract class NotifyScenario {
 
     @BeforeAll
     static void bePatient() {
-        Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+        Awaitility.setDefaultTimeout(Duration.ofMinutes(2));
     }
 
     @BeforeEach

@@ -124,7 +124,7 @@ class OutageIT {
         broker.down = false;
 
         int expected = enqueued.get();
-        await().atMost(Duration.ofSeconds(60)).until(() -> broker.received.size() == expected);
+        await().atMost(Duration.ofMinutes(2)).until(() -> broker.received.size() == expected);
         await().until(() -> database.statuses(table).equals(Map.of(Status.DONE, (long) expected)));
         assertThat(database.count(table, "attempt_count <> 1")).isZero();
         await().untilAsserted(() -> assertThat(events)
@@ -144,12 +144,12 @@ class OutageIT {
         await().until(() -> bad.callsWhileDown.get() >= 5);
         database.commit(outbox, messages("good", 500));
 
-        await().atMost(Duration.ofSeconds(30)).until(() -> good.received.size() == 500);
+        await().atMost(Duration.ofMinutes(2)).until(() -> good.received.size() == 500);
         assertThat(bad.received).as("it is down all the while").isEmpty();
         assertThat(database.count(table, "topic = 'bad' AND (attempt_count > 1 OR status = 3)"))
                 .isZero();
         bad.down = false;
-        await().atMost(Duration.ofSeconds(60)).until(() -> bad.received.size() == 500);
+        await().atMost(Duration.ofMinutes(2)).until(() -> bad.received.size() == 500);
         await().until(() -> database.statuses(table).equals(Map.of(Status.DONE, 1_000L)));
         assertThat(database.count(table, "attempt_count <> 1")).isZero();
     }

@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -20,9 +21,14 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.awaitility.Awaitility;
 
 /** A database of one test class, with as many outbox tables as its tests want. */
 final class OutboxDatabase implements AutoCloseable {
+    static {
+        Awaitility.setDefaultTimeout(Duration.ofMinutes(2)); // a busy machine is no failure
+    }
+
     private final AtomicInteger tables = new AtomicInteger();
     private final EmbeddedDatabase database = EmbeddedDatabase.create();
     private final HikariDataSource pool = database.pool(20);

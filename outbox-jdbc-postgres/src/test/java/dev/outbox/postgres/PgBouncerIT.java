@@ -49,7 +49,7 @@ class PgBouncerIT {
 
     @BeforeAll
     static void bePatient() {
-        Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+        Awaitility.setDefaultTimeout(Duration.ofMinutes(2));
     }
 
     @BeforeEach

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Databases that go away, and pollers that are closed. */
 @SuppressWarnings("try") // a poller works in the background of its block
 class PollerLifecycleIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static OutboxDatabase database;
 
@@ -158,7 +158,7 @@ class PollerLifecycleIT {
         await().atMost(PATIENCE).until(() -> database.count(table, "status = 0 AND attempt_count = 0") >= 16);
         assertThat(closing).isNotDone();
         go.countDown();
-        closing.get(30, TimeUnit.SECONDS);
+        closing.get(2, TimeUnit.MINUTES);
 
         assertThat(database.statuses(table)).isEqualTo(Map.of(Status.DONE, 4L, Status.READY, 36L));
         assertThat(database.count(table, "status = 0 AND (attempt_count <> 0 OR owner_token IS NOT NULL)"))

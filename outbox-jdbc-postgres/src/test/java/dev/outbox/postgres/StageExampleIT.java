@@ -50,7 +50,7 @@ class StageExampleIT {
     }
 
     private static String nextDelivered() throws InterruptedException {
-        return DELIVERED.poll(20, TimeUnit.SECONDS);
+        return DELIVERED.poll(2, TimeUnit.MINUTES);
     }
 
     @Test

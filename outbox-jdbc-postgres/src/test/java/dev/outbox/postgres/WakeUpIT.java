@@ -411,7 +411,7 @@ class WakeUpIT {
         List<String> found = new ArrayList<>();
         while (found.size() < payloads.length) {
             try {
-                String next = delivered.poll(10, TimeUnit.SECONDS);
+                String next = delivered.poll(2, TimeUnit.MINUTES);
                 assertThat(next).as("delivery after %s", found).isNotNull();
                 found.add(next);
             } catch (InterruptedException e) {

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @SuppressWarnings("try") // a poller works in the background of its block
 class WorkerCrashIT {
     private static final Duration LEASE = Duration.ofMillis(800);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static OutboxDatabase database;
 

@@ -19,7 +19,7 @@ import org.awaitility.core.ConditionTimeoutException;
 
 /** A JVM that was started, a {@link WorkerMain} or another, seen from the test. */
 final class WorkerProcess implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private final Path errors;

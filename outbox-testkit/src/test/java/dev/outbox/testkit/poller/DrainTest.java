@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -198,6 +199,24 @@ class DrainTest {
         closer.join();
 
         assertThat(status(store, id)).isEqualTo(Status.DONE);
+    }
+
+    @Test
+    void aSettleThatFailsOnceDuringCloseIsTriedAgainEvenWithoutADrainTimeout() throws Exception {
+        String id = store.add(message("a")).get(0);
+        Poller poller = poller(gate).drainTimeout(Duration.ZERO).start();
+        gate.awaitArrival();
+        AtomicBoolean failed = new AtomicBoolean();
+        source.beforeSettle = () -> {
+            if (failed.compareAndSet(false, true)) {
+                WatchedSource.DOWN.run();
+            }
+        };
+
+        poller.close();
+
+        assertThat(failed).isTrue();
+        assertThat(status(store, id)).isEqualTo(Status.READY);
     }
 
     /** Waits for the latch, or for an interrupt, of which nothing is left. */

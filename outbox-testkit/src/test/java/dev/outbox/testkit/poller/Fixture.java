@@ -25,7 +25,7 @@ final class Fixture {
                 .dontCatchUncaughtExceptions() // some tests look at them themselves
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(5))
-                .atMost(Duration.ofSeconds(20));
+                .atMost(Duration.ofMinutes(2));
     }
 
     static ConditionFactory await(String what) {

@@ -33,7 +33,7 @@ final class Gate implements Destination {
 
     /** Waits until one more delivery stands at the gate. */
     void awaitArrival() throws InterruptedException {
-        assertThat(arrivals.tryAcquire(20, TimeUnit.SECONDS))
+        assertThat(arrivals.tryAcquire(2, TimeUnit.MINUTES))
                 .as("a delivery began")
                 .isTrue();
     }

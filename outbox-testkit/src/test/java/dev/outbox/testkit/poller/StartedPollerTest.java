@@ -116,7 +116,7 @@ class StartedPollerTest {
         ExecutorService unbounded = Executors.newCachedThreadPool();
         PollerBuilder builder = poller(item -> {
                     most.accumulateAndGet(now.incrementAndGet(), Math::max);
-                    together.await(20, TimeUnit.SECONDS);
+                    together.await(2, TimeUnit.MINUTES);
                     now.decrementAndGet();
                 })
                 .concurrency(concurrency)
