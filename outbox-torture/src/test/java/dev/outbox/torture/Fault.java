@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 /** What can go wrong, by the names of {@code -Dtorture.faults}. */
 enum Fault {
     /** SIGKILL of a worker, now and then of a producer, at any moment. */
-    KILL(800),
+    KILL(1_200),
     KILL_BEFORE_CLAIM(Step.BEFORE_CLAIM),
     KILL_AFTER_CLAIM(Step.AFTER_CLAIM),
     KILL_BEFORE_EFFECT(Step.BEFORE_EFFECT),
