@@ -25,6 +25,7 @@ class TsqlTest {
             SqlServerBatch.class,
             SqlServerClaim.class,
             SqlServerEnqueue.class,
+            SqlServerHandling.class,
             SqlServerPurge.class,
             SqlServerReceive.class,
             SqlServerRecords.class,
@@ -38,6 +39,7 @@ class TsqlTest {
         for (String column : SqlServerTable.logicalColumns()) {
             columns.put(column, "[" + column.replace("_", "") + "]");
         }
+        SqlServerTable.INDEXES.forEach((logical, suffix) -> columns.put(logical, "INDEX([inbox" + suffix + "]), "));
         columns.put("mine", "[consumer] = :consumer");
         columns.put("claimed_source", "inserted.[source]");
         columns.put("next_sequence", "\"dbo\".\"inbox_sequence\"");
