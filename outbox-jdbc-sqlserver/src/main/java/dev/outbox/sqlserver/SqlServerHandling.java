@@ -1,7 +1,6 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.OutboxException;
-import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import java.sql.Connection;
@@ -64,7 +63,7 @@ final class SqlServerHandling {
     OutboxException failure(SQLException e) {
         String what = "settle in " + table.name() + " failed";
         if (e.getErrorCode() != ANOTHER_TRANSACTION) {
-            return SqlFailure.of(what, e);
+            return SqlServerLocks.failure(what, e);
         }
         String message = what + ": the handler's transaction ended before the handler did, so part of its effects is"
                 + " lost and nothing is committed; let a deadlock (1205) out of the handler instead of going on after"

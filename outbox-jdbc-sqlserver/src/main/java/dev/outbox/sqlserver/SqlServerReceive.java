@@ -4,12 +4,10 @@ import dev.outbox.ConflictException;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.OnConflict;
-import dev.outbox.OutboxException;
 import dev.outbox.Receipt;
 import dev.outbox.Receipt.Kind;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
-import dev.outbox.internal.SqlFailure;
 import dev.outbox.internal.UuidV7;
 import dev.outbox.jdbc.internal.CallersTransaction;
 import dev.outbox.jdbc.internal.Layout;
@@ -51,7 +49,6 @@ import org.slf4j.LoggerFactory;
  */
 final class SqlServerReceive {
     private static final Logger LOG = LoggerFactory.getLogger(SqlServerInbox.class);
-    private static final int LOCK_TIMEOUT = 1222;
 
     /** The server takes no variable here, so the number is written in when the inbox is built. */
     private static final String PATIENCE = """
@@ -211,7 +208,7 @@ final class SqlServerReceive {
                 return answer(identity, receipt);
             }
         } catch (SQLException e) {
-            throw failure("receive", e);
+            throw SqlServerLocks.failure("receive into " + table.name() + " failed", e);
         }
     }
 
@@ -284,7 +281,7 @@ final class SqlServerReceive {
                 }
             }
         } catch (SQLException e) {
-            throw failure("enqueue", e);
+            throw SqlServerLocks.failure("enqueue into " + table.name() + " failed", e);
         }
     }
 
@@ -327,15 +324,5 @@ final class SqlServerReceive {
             case ANSWER -> receipt;
             case DUPLICATE -> new Receipt(Kind.DUPLICATE, receipt.firstSeen(), receipt.lastSeen(), receipt.receipts());
         };
-    }
-
-    private OutboxException failure(String what, SQLException e) {
-        String happened = what + " into " + table.name() + " failed";
-        return SqlFailure.of(
-                e.getErrorCode() == LOCK_TIMEOUT
-                        ? happened + ", because another transaction that holds the same message or key took too long;"
-                                + " roll back and try again"
-                        : happened,
-                e);
     }
 }

@@ -93,6 +93,8 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
             SELECT LEN(CAST(? AS nvarchar(10)) COLLATE Latin1_General_100_BIN2) FROM OPENJSON(N'[1]')
             """;
 
+    private static final String PRODUCT = "Microsoft SQL Server";
+
     private static final int INVALID_OBJECT = 208;
 
     /** An outbox table: every row is ours. */
@@ -157,6 +159,11 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
     }
 
     private static Found find(Connection connection, TableName name) throws SQLException {
+        String product = connection.getMetaData().getDatabaseProductName();
+        if (!product.equals(PRODUCT)) {
+            throw new OutboxException("the data source leads to " + product + ", not to " + PRODUCT + "; open table \""
+                    + name + "\" with PostgresOutbox or PostgresInbox, or give the data source of a SQL Server");
+        }
         boolean byCodePoint = countsByCodePoint(connection);
         Map<String, String> columns = new HashMap<>();
         TableName found = name;

@@ -10,8 +10,6 @@ final class BabelfishGaps {
             "Babelfish refuses SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
             "aRivalUnderSerializableIsToldToTryAgain",
             "Babelfish refuses SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
-            "sixteenSendersOfTheSameMessagesHaveEachEffectOnce",
-            "160,000 receipts, each a subtransaction there, did not end within the test's five minutes",
             "aRivalThatWaitedTooLongIsToldToTryAgainAndNotThatItIsADuplicate",
             "a lock timeout has the number 33557097 there, which stands for every unmapped error, instead of 1222");
 

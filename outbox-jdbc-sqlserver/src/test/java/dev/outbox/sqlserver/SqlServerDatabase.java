@@ -43,6 +43,10 @@ final class SqlServerDatabase {
         return url;
     }
 
+    boolean isBabelfish() {
+        return babelfish;
+    }
+
     HikariDataSource pool() {
         return pool;
     }

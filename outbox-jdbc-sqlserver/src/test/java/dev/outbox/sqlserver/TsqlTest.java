@@ -34,7 +34,7 @@ class TsqlTest {
             SqlServerTable.class);
 
     /** Columns as the canonical inbox has them, which has all there are. */
-    private static Layout layout() {
+    static Layout layout() {
         Map<String, String> columns = new HashMap<>();
         for (String column : SqlServerTable.logicalColumns()) {
             columns.put(column, "[" + column.replace("_", "") + "]");
