@@ -131,9 +131,9 @@ final class SqlServerSource implements TransactionalSource {
     private final SqlServerTable table;
     private final Connections connections;
     private final LongSupplier ticker;
+    private final SqlServerHandling handling;
     private final SqlServerClaim claim;
     private final SqlServerSettle settle;
-    private final SqlServerHandling handling;
     private final SqlServerPurge purge;
     private final SqlServerBatch expire;
     private final SqlServerBatch nextDue;
@@ -152,9 +152,9 @@ final class SqlServerSource implements TransactionalSource {
         this.table = table;
         this.connections = connections;
         this.ticker = ticker;
+        this.handling = new SqlServerHandling(table);
         this.claim = new SqlServerClaim(table, serializer, ticker);
         this.settle = new SqlServerSettle(table, ack);
-        this.handling = new SqlServerHandling(table);
         this.purge = new SqlServerPurge(table, connections, retention);
         this.expire = SqlServerBatch.of(table.layout(), EXPIRE);
         this.nextDue = SqlServerBatch.of(table.layout(), NEXT_DUE);

@@ -25,10 +25,10 @@ class TsqlTest {
             SqlServerBatch.class,
             SqlServerClaim.class,
             SqlServerEnqueue.class,
-            SqlServerHandling.class,
             SqlServerPurge.class,
             SqlServerReceive.class,
             SqlServerRecords.class,
+            SqlServerHandling.class,
             SqlServerSettle.class,
             SqlServerSource.class,
             SqlServerTable.class);
