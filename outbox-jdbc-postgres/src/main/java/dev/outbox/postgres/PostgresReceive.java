@@ -1,37 +1,29 @@
 package dev.outbox.postgres;
 
-import dev.outbox.ConflictException;
 import dev.outbox.Incoming;
-import dev.outbox.Message;
 import dev.outbox.OnConflict;
 import dev.outbox.OutboxException;
 import dev.outbox.Receipt;
-import dev.outbox.Receipt.Kind;
-import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.internal.UuidV7;
-import dev.outbox.jdbc.internal.CallersTransaction;
 import dev.outbox.jdbc.internal.KeyBuckets;
 import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Reception;
+import dev.outbox.jdbc.internal.Reception.Arrival;
+import dev.outbox.jdbc.internal.Reception.Identity;
+import dev.outbox.jdbc.internal.Reception.Known;
 import dev.outbox.jdbc.internal.Sql;
-import dev.outbox.jdbc.internal.StorableText;
-import dev.outbox.jdbc.internal.Timestamps;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -110,11 +102,9 @@ final class PostgresReceive {
             """;
 
     private final PostgresTable table;
-    private final String consumer;
     private final MessageRow.Rules rules;
-    private final OnConflict onConflict;
     private final String patience;
-    private final Emitter emitter;
+    private final Reception reception;
     private final Taking receive;
     private final Taking enqueue;
 
@@ -126,25 +116,12 @@ final class PostgresReceive {
             Duration lockTimeout,
             Emitter emitter) {
         this.table = table;
-        this.consumer = consumer;
         this.rules = rules;
-        this.onConflict = onConflict;
         this.patience = lockTimeout.toMillis() + "ms";
-        this.emitter = emitter;
+        this.reception = new Reception(consumer, rules, onConflict, emitter, LOG);
         this.receive = taking(RECEIVE);
         this.enqueue = taking(ENQUEUE);
     }
-
-    /** What tells messages apart within one consumer. */
-    record Identity(String source, String messageId) {}
-
-    /**
-     * What is known of a message that came.
-     *
-     * @param conflict whether another message is known by this id; one whose hash is not known fits any
-     * @param receipts how often it came, this time included; 1 means that it is new
-     */
-    record Known(boolean conflict, int receipts, Instant firstSeen, Instant lastSeen) {}
 
     interface Parameters {
         void set(Query query) throws SQLException;
@@ -167,8 +144,8 @@ final class PostgresReceive {
                     last = identity;
                 }
                 query.set("patience", patience)
-                        .set("last_source", Objects.requireNonNull(last).source)
-                        .set("last_message_id", last.messageId);
+                        .set("last_source", Objects.requireNonNull(last).source())
+                        .set("last_message_id", last.messageId());
                 parameters.set(query);
                 return read(query.rows(), sent);
             }
@@ -179,166 +156,62 @@ final class PostgresReceive {
         Map<Identity, Known> known = new HashMap<>();
         try (rows) {
             while (rows.next()) {
-                Identity identity = new Identity(rows.getString("source"), rows.getString("message_id"));
-                byte[] hash = rows.getBytes("hash");
-                known.put(
-                        identity,
-                        new Known(
-                                hash != null && !Arrays.equals(hash, sent.get(identity)),
-                                rows.getInt("receipt_count"),
-                                Timestamps.read(rows, "first_seen_on"),
-                                Timestamps.read(rows, "last_seen_on")));
+                Reception.read(rows, sent, known);
             }
         }
         return known;
     }
 
-    /** An arrival on its way to the table. */
-    private static final class Arrival {
-        private final Identity identity;
-        private final byte[] hash;
-        private final MessageRow row;
-
-        Arrival(Incoming incoming, Identity identity, MessageRow.Rules rules) {
-            this.identity = identity;
-            this.row = MessageRow.withNewId(incoming.message(), rules);
-            this.hash = incoming.hash();
-        }
-    }
-
     Receipt receive(Connection tx, Incoming incoming) {
-        Identity identity = identity(incoming);
-        incoming.checkReceivable();
-        byte[] hash = incoming.hash();
-        CallersTransaction.check("receive", tx);
+        checkLength(incoming);
         try {
-            Known known = receive.take(
-                            tx,
-                            Map.of(identity, hash),
-                            query -> query.set("id", UuidV7.next())
-                                    .set("source", identity.source)
-                                    .set("message_id", identity.messageId)
-                                    .set("hash", hash))
-                    .get(identity);
-            Receipt receipt = receipt(known);
-            tell(identity, receipt);
-            return answer(identity, receipt);
+            return reception.receive(
+                    tx,
+                    incoming,
+                    (identity, hash) -> receive.take(
+                                    tx,
+                                    Map.of(identity, hash),
+                                    query -> query.set("id", UuidV7.next())
+                                            .set("source", identity.source())
+                                            .set("message_id", identity.messageId())
+                                            .set("hash", hash))
+                            .get(identity));
         } catch (SQLException e) {
             throw failure("receive", e);
         }
     }
 
-    /**
-     * In rounds, in each of which a message is at most once: the database updates no row twice in a statement. A
-     * conflict is thrown last, for the others are stored all the same and the caller may commit them.
-     *
-     * @param ifStored run if any message is new
-     */
+    /** @param ifStored run if any message is new */
     List<Receipt> enqueue(Connection tx, List<Incoming> incoming, Runnable ifStored) {
-        List<Arrival> arrivals = incoming.stream()
-                .map(one -> new Arrival(one, identity(one), rules))
-                .toList();
-        arrivals.forEach(arrival -> table.check(arrival.row.message()));
-        CallersTransaction.check("enqueue", tx);
-        Receipt[] receipts = new Receipt[arrivals.size()];
-        List<Map<Identity, Integer>> rounds = new ArrayList<>();
-        Map<Identity, Integer> seen = new HashMap<>();
-        for (int i = 0; i < receipts.length; i++) {
-            Identity identity = arrivals.get(i).identity;
-            int round = seen.merge(identity, 1, Integer::sum) - 1;
-            if (round == rounds.size()) {
-                rounds.add(new LinkedHashMap<>());
-            }
-            rounds.get(round).put(identity, i);
-        }
-        for (Map<Identity, Integer> round : rounds) {
-            enqueue(tx, arrivals, round, receipts);
-        }
-        List<Message> stored = new ArrayList<>();
-        for (int i = 0; i < receipts.length; i++) {
-            Arrival arrival = arrivals.get(i);
-            Receipt receipt = Objects.requireNonNull(receipts[i]);
-            if (receipt.isFirst()) {
-                arrival.row.warnIfLarge(rules, LOG);
-                stored.add(arrival.row.message());
-            }
-            tell(arrival.identity, receipt);
-        }
-        if (!stored.isEmpty()) {
-            emitter.emit(() -> new OutboxEvent.Enqueued(List.copyOf(stored)));
-            ifStored.run();
-        }
-        List<Receipt> answers = new ArrayList<>();
-        for (int i = 0; i < receipts.length; i++) {
-            answers.add(answer(arrivals.get(i).identity, receipts[i]));
-        }
-        return answers;
-    }
-
-    private void enqueue(Connection tx, List<Arrival> arrivals, Map<Identity, Integer> round, Receipt[] receipts) {
-        List<Arrival> sent = round.values().stream().map(arrivals::get).toList();
-        List<MessageRow> rows = sent.stream().map(a -> a.row).toList();
-        Map<Identity, byte[]> hashes = new LinkedHashMap<>();
-        sent.forEach(arrival -> hashes.put(arrival.identity, arrival.hash));
+        incoming.forEach(this::checkLength);
         try {
-            Map<Identity, Known> known = enqueue.take(
-                    tx,
-                    hashes,
-                    query -> MessageRow.bindAll(query, rows)
-                            .set("lock_space", table.lockSpace())
-                            .setArray("buckets", "int4", rules.strict() ? KeyBuckets.of(rows) : new Integer[0])
-                            .setArray(
-                                    "sources",
-                                    "text",
-                                    sent.stream().map(a -> a.identity.source).toArray())
-                            .setArray(
-                                    "hashes",
-                                    "bytea",
-                                    sent.stream().map(a -> a.hash).toArray(byte[][]::new)));
-            round.forEach((identity, place) -> receipts[place] = receipt(known.get(identity)));
+            return reception.enqueue(tx, incoming, table::check, ifStored, sent -> {
+                List<MessageRow> rows = sent.stream().map(Arrival::row).toList();
+                return enqueue.take(
+                        tx,
+                        Reception.hashes(sent),
+                        query -> MessageRow.bindAll(query, rows)
+                                .set("lock_space", table.lockSpace())
+                                .setArray("buckets", "int4", rules.strict() ? KeyBuckets.of(rows) : new Integer[0])
+                                .setArray(
+                                        "sources",
+                                        "text",
+                                        sent.stream()
+                                                .map(a -> a.identity().source())
+                                                .toArray())
+                                .setArray(
+                                        "hashes",
+                                        "bytea",
+                                        sent.stream().map(Arrival::hash).toArray(byte[][]::new)));
+            });
         } catch (SQLException e) {
             throw failure("enqueue", e);
         }
     }
 
-    private Identity identity(Incoming incoming) {
-        StorableText.check("source", incoming.source());
-        StorableText.check("messageId", incoming.messageId());
+    private void checkLength(Incoming incoming) {
         table.checkLength("source", incoming.source());
         table.checkLength("message_id", incoming.messageId());
-        return new Identity(incoming.source(), incoming.messageId());
-    }
-
-    private static Receipt receipt(@Nullable Known known) {
-        Objects.requireNonNull(known);
-        Kind kind = known.conflict ? Kind.CONFLICT : known.receipts == 1 ? Kind.FIRST : Kind.DUPLICATE;
-        return new Receipt(kind, known.firstSeen, known.lastSeen, known.receipts);
-    }
-
-    private void tell(Identity identity, Receipt receipt) {
-        if (receipt.kind() != Kind.CONFLICT) {
-            emitter.emit(() -> new OutboxEvent.Received(consumer, identity.source, identity.messageId, receipt));
-            return;
-        }
-        LOG.warn(
-                "consumer {} has another message {} from {}: the hashes differ; this one was neither stored nor"
-                        + " processed",
-                consumer,
-                identity.messageId,
-                identity.source);
-        emitter.emit(() -> new OutboxEvent.Conflict(consumer, identity.source, identity.messageId, receipt));
-    }
-
-    /** Turns a conflict into what was asked for. */
-    private Receipt answer(Identity identity, Receipt receipt) {
-        if (receipt.kind() != Kind.CONFLICT) {
-            return receipt;
-        }
-        return switch (onConflict) {
-            case THROW -> throw new ConflictException(consumer, identity.source, identity.messageId);
-            case ANSWER -> receipt;
-            case DUPLICATE -> new Receipt(Kind.DUPLICATE, receipt.firstSeen(), receipt.lastSeen(), receipt.receipts());
-        };
     }
 
     private OutboxException failure(String what, SQLException e) {

@@ -36,11 +36,13 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Keys.</b> Found by jumping from key to key without locks, a bounded number per claim; dirty reads are good
  * enough to find, not to decide. A skipped row would be worse than a wait here: if the head of a key is held by an open
  * transaction, READPAST would hand out the row behind it. So each key that looks good is looked at once more with
- * locks, its first row only, and LOCK_TIMEOUT 0 turns a row that somebody holds into error 1222, which means: not this
- * key, not now. The head is taken first, and its run only if that succeeded, so that whoever lost the head gets
+ * locks, its first row only, and LOCK_TIMEOUT 0 turns a row that somebody holds into error 1222 (33557097 where Babelfish
+ * answers, which has no number for it), which means: not this key, not now. The head is taken first, and its run only if that succeeded, so that whoever lost the head gets
  * nothing of the key, even on a server without such locks. The run is read without READPAST: it has no gap, or
  * the head comes alone, as does one that was tried twice. Keys are taken in their order, in one transaction, so
  * that no two claims wait for each other.
+ *
+ * <p>Every search names its index, so that no mood of the optimizer makes it read, and lock, what is Done.
  *
  * <p>What was taken goes through a table variable, because a table with triggers refuses to answer an OUTPUT
  * without INTO (334).
@@ -100,7 +102,7 @@ final class SqlServerClaim {
                 SET @mark = CASE @band WHEN 0 THEN @high WHEN 1 THEN @normal ELSE @bulk END;
                 SET @end = NULL;
                 IF @filtered = 1
-                    SELECT @end = {sequence} FROM {table} WITH (READUNCOMMITTED)
+                    SELECT @end = {sequence} FROM {table} WITH ({by_ready}READUNCOMMITTED)
                     WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                       AND {priority} = @band AND {sequence} > @mark
                     ORDER BY {sequence} OFFSET @stretch - 1 ROWS FETCH NEXT 1 ROWS ONLY;
@@ -113,7 +115,7 @@ final class SqlServerClaim {
                 %2$s
                 FROM (
                     SELECT TOP (@most) {sequence} AS place
-                    FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                    FROM {table} WITH ({by_ready}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                     WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                       AND {priority} = @band AND {sequence} > @mark
                       AND {sequence} <= COALESCE(@end, 9223372036854775807)
@@ -146,7 +148,7 @@ final class SqlServerClaim {
                 %2$s
                 FROM (
                     SELECT TOP (@most) {sequence} AS place
-                    FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                    FROM {table} WITH ({by_due}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                     WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
                       AND {priority} = @band AND {due_on} >= @mark AND {due_on} <= @now
                       AND ({due_on} > @mark OR {sequence} > @mark_sequence)
@@ -165,15 +167,15 @@ final class SqlServerClaim {
             DECLARE @cursor nvarchar(256) = :key_cursor, @most_heads int = :heads, @urgent_heads int = :urgent_heads,
                 @probes int = :probes, @bulk_chance float = :bulk_chance, @probe int = 0, @found int = 0,
                 @key nvarchar(256) = N'', @next nvarchar(256), @head bigint, @status smallint, @due datetime2(7),
-                @topic nvarchar(255), @priority smallint, @attempts int, @first bigint, @won int, @rest int,
-                @walked nvarchar(256);
+                @topic nvarchar(255), @priority smallint, @attempts int, @first bigint, @won int,
+                @walked nvarchar(256), @longest_run int = :longest_run, @rest int, @room int;
             DECLARE @heads TABLE (ExactKey nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
                 Head bigint NOT NULL);
             DECLARE @run TABLE (Place bigint NOT NULL, Eligible bit NOT NULL);
             WHILE @probe < @left AND @found < @urgent_heads
             BEGIN
                 SET @next = NULL;
-                SELECT TOP (1) @next = {exact_key} FROM {table} WITH (READUNCOMMITTED)
+                SELECT TOP (1) @next = {exact_key} FROM {table} WITH ({by_key_high}READUNCOMMITTED)
                 WHERE {mine} AND {status} = 0 AND {priority} = 0 AND {message_key} IS NOT NULL AND {exact_key} > @key
                 ORDER BY {exact_key};
                 IF @next IS NULL BREAK;
@@ -182,7 +184,7 @@ final class SqlServerClaim {
                 SET @status = NULL;
                 SELECT TOP (1) @head = {sequence}, @status = {status}, @due = {due_on}, @topic = {topic},
                     @priority = {priority}
-                FROM {table} WITH (READUNCOMMITTED)
+                FROM {table} WITH ({by_key}READUNCOMMITTED)
                 WHERE {mine} AND {status} < 2 AND {message_key} IS NOT NULL AND {exact_key} = @key
                 ORDER BY {status} DESC, {sequence};
                 IF @status = 0 AND @priority = 0 AND (@due IS NULL OR @due <= @now)
@@ -201,7 +203,7 @@ final class SqlServerClaim {
                 IF @found < @most_heads AND @probe < @probes
                     SELECT TOP (1) @next = {exact_key}, @head = {sequence}, @status = {status}, @due = {due_on},
                         @topic = {topic}, @priority = {priority}
-                    FROM {table} WITH (READUNCOMMITTED)
+                    FROM {table} WITH ({by_key}READUNCOMMITTED)
                     WHERE {mine} AND {status} < 2 AND {message_key} IS NOT NULL AND {exact_key} > @key
                     ORDER BY {exact_key}, {status} DESC, {sequence};
                 ELSE
@@ -223,7 +225,9 @@ final class SqlServerClaim {
                     END;
                 END;
             END;
-            SET @rest = CASE WHEN @found > 1 THEN @left / @found ELSE @left END - 1;
+            SET @rest = CASE WHEN @found > 1 THEN @left / @found ELSE @left END;
+            SET @rest = CASE WHEN @rest < @longest_run THEN @longest_run ELSE @rest END - 1;
+            SET @room = @left - @found;
             SET LOCK_TIMEOUT 0;
             BEGIN TRANSACTION;
             SET @key = N'';
@@ -236,11 +240,11 @@ final class SqlServerClaim {
                 SET @first = NULL;
                 BEGIN TRY
                     SELECT TOP (1) @first = {sequence}, @status = {status}, @attempts = {attempt_count}
-                    FROM {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
+                    FROM {table} WITH ({by_key}ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
                     WHERE {mine} AND {status} < 2 AND {message_key} IS NOT NULL AND {exact_key} = @key
                     ORDER BY {status} DESC, {sequence};
                     IF @first = @head AND @status = 0 AND NOT EXISTS (
-                        SELECT 1 FROM {table} WITH (READCOMMITTEDLOCK)
+                        SELECT 1 FROM {table} WITH ({by_key_blocked}READCOMMITTEDLOCK)
                         WHERE {mine} AND {status} = 3 AND {blocks_key} = 1 AND {exact_key} = @key)
                     BEGIN
                         UPDATE {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
@@ -253,22 +257,23 @@ final class SqlServerClaim {
                     END;
                 END TRY
                 BEGIN CATCH
-                    IF ERROR_NUMBER() <> 1222 OR XACT_STATE() <> 1
+                    IF ERROR_NUMBER() NOT IN (1222, 33557097) OR XACT_STATE() <> 1
                     BEGIN;
                         THROW;
                     END;
                 END CATCH;
-                IF @won = 1 AND @attempts < 2 AND @rest > 0
+                SET @most = CASE WHEN @rest < @room THEN @rest ELSE @room END;
+                IF @won = 1 AND @attempts < 2 AND @most > 0
                 BEGIN TRY
                     DELETE FROM @run;
                     INSERT INTO @run (Place, Eligible)
-                    SELECT TOP (@rest) {sequence},
+                    SELECT TOP (@most) {sequence},
                         CASE WHEN ({due_on} IS NULL OR {due_on} <= @now) AND (@filtered = 0 OR @listed =
                             CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
                         THEN 1 ELSE 0 END
-                    FROM {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
-                    WHERE {mine} AND {status} = 0 AND {message_key} IS NOT NULL AND {exact_key} = @key
-                      AND {sequence} > @head
+                    FROM {table} WITH ({by_key}ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
+                    WHERE {mine} AND {status} < 2 AND {status} = 0 AND {message_key} IS NOT NULL
+                      AND {exact_key} = @key AND {sequence} > @head
                     ORDER BY {sequence};
                     DELETE FROM @run WHERE Place >= (SELECT MIN(Place) FROM @run WHERE Eligible = 0);
                     UPDATE {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
@@ -277,9 +282,10 @@ final class SqlServerClaim {
                     %2$s
                     FROM @run r
                     WHERE {sequence} = r.Place AND {status} = 0;
+                    SET @room = @room - @@ROWCOUNT;
                 END TRY
                 BEGIN CATCH
-                    IF ERROR_NUMBER() <> 1222 OR XACT_STATE() <> 1
+                    IF ERROR_NUMBER() NOT IN (1222, 33557097) OR XACT_STATE() <> 1
                     BEGIN;
                         THROW;
                     END;

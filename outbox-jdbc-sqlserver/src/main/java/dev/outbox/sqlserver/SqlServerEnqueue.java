@@ -4,7 +4,6 @@ import dev.outbox.Enqueued;
 import dev.outbox.Message;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
-import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.CallersTransaction;
 import dev.outbox.jdbc.internal.KeyBuckets;
 import dev.outbox.jdbc.internal.MessageRow;
@@ -199,7 +198,7 @@ final class SqlServerEnqueue {
                 }
             }
         } catch (SQLException e) {
-            throw SqlFailure.of(what, e);
+            throw SqlServerLocks.failure(what, e);
         }
         return stored;
     }

@@ -1,14 +1,38 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.OutboxException;
+import dev.outbox.internal.SqlFailure;
 import java.sql.SQLException;
 
-/** What {@code sp_getapplock} may answer where it did not give the lock. Zero and above mean that it did. */
+/** Locks that were not given, and what to do about it. */
 final class SqlServerLocks {
+    private static final int DEADLOCK = 1205;
+    private static final int LOCK_TIMEOUT = 1222;
+
     private SqlServerLocks() {}
 
     /**
-     * The lock was not given, so nothing was stored.
+     * A statement in the caller's transaction failed, maybe for a lock.
+     *
+     * @param what failed: "enqueue into outbox failed"
+     */
+    static OutboxException failure(String what, SQLException e) {
+        return SqlFailure.of(
+                switch (e.getErrorCode()) {
+                    case DEADLOCK ->
+                        what + ", and with it all of the transaction, which the server rolled back to end a"
+                                + " deadlock; roll back and run all of it again";
+                    case LOCK_TIMEOUT ->
+                        what + ", because another transaction that holds the same message or key took"
+                                + " too long; roll back and try again";
+                    default -> what;
+                },
+                e);
+    }
+
+    /**
+     * What {@code sp_getapplock} answers where it did not give the lock, so that nothing was stored. Zero and above
+     * mean that it did.
      *
      * @param what failed: "enqueue into outbox failed"
      */

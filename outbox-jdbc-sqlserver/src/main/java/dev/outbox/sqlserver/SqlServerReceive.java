@@ -1,35 +1,26 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.ConflictException;
 import dev.outbox.Incoming;
-import dev.outbox.Message;
 import dev.outbox.OnConflict;
-import dev.outbox.OutboxException;
 import dev.outbox.Receipt;
-import dev.outbox.Receipt.Kind;
-import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
-import dev.outbox.internal.SqlFailure;
 import dev.outbox.internal.UuidV7;
-import dev.outbox.jdbc.internal.CallersTransaction;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Reception;
+import dev.outbox.jdbc.internal.Reception.Arrival;
+import dev.outbox.jdbc.internal.Reception.Identity;
+import dev.outbox.jdbc.internal.Reception.Known;
 import dev.outbox.jdbc.internal.Sql;
-import dev.outbox.jdbc.internal.StorableText;
-import dev.outbox.jdbc.internal.Timestamps;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,7 +42,6 @@ import org.slf4j.LoggerFactory;
  */
 final class SqlServerReceive {
     private static final Logger LOG = LoggerFactory.getLogger(SqlServerInbox.class);
-    private static final int LOCK_TIMEOUT = 1222;
 
     /** The server takes no variable here, so the number is written in when the inbox is built. */
     private static final String PATIENCE = """
@@ -152,11 +142,9 @@ final class SqlServerReceive {
             """.formatted(PATIENCE, SqlServerEnqueue.TAKE_LOCKS, PATIENCE_BACK, SqlServerEnqueue.TRIES);
 
     private final SqlServerTable table;
-    private final String consumer;
     private final MessageRow.Rules rules;
-    private final OnConflict onConflict;
     private final int patience;
-    private final Emitter emitter;
+    private final Reception reception;
     private final Sql receive;
     private final Sql enqueue;
 
@@ -168,174 +156,65 @@ final class SqlServerReceive {
             Duration lockTimeout,
             Emitter emitter) {
         this.table = table;
-        this.consumer = consumer;
         this.rules = rules;
-        this.onConflict = onConflict;
         this.patience = (int) lockTimeout.toMillis();
-        this.emitter = emitter;
+        this.reception = new Reception(consumer, rules, onConflict, emitter, LOG);
         Layout layout = table.layout().with("patience", Integer.toString(patience));
         this.receive = layout.resolve(RECEIVE);
         this.enqueue = layout.resolve(ENQUEUE);
     }
 
-    /** What tells messages apart within one consumer. */
-    private record Identity(String source, String messageId) {}
-
-    /** An arrival on its way to the table. */
-    private static final class Arrival {
-        private final Identity identity;
-        private final byte[] hash;
-        private final MessageRow row;
-
-        Arrival(Incoming incoming, Identity identity, MessageRow.Rules rules) {
-            this.identity = identity;
-            this.row = MessageRow.withNewId(incoming.message(), rules);
-            this.hash = incoming.hash();
-        }
-    }
-
     Receipt receive(Connection tx, Incoming incoming) {
-        Identity identity = identity(incoming);
-        incoming.checkReceivable();
-        byte[] hash = incoming.hash();
-        CallersTransaction.check("receive", tx);
-        try (Query query = receive.on(tx)) {
-            query.set("id", new NationalText(UuidV7.next().toString()))
-                    .set("source", new NationalText(identity.source))
-                    .set("message_id", new NationalText(identity.messageId))
-                    .set("hash", hash);
-            try (ResultSet row = query.rows()) {
-                row.next();
-                Receipt receipt = receipt(row, hash);
-                tell(identity, receipt);
-                return answer(identity, receipt);
-            }
-        } catch (SQLException e) {
-            throw failure("receive", e);
-        }
-    }
-
-    /**
-     * In rounds, in each of which a message is at most once: the database updates no row twice in a statement. A
-     * conflict is thrown last, for the others are stored all the same and the caller may commit them.
-     *
-     * @param ifStored run if any message is new
-     */
-    List<Receipt> enqueue(Connection tx, List<Incoming> incoming, Runnable ifStored) {
-        List<Arrival> arrivals = incoming.stream()
-                .map(one -> new Arrival(one, identity(one), rules))
-                .toList();
-        CallersTransaction.check("enqueue", tx);
-        Receipt[] receipts = new Receipt[arrivals.size()];
-        List<Map<Identity, Integer>> rounds = new ArrayList<>();
-        Map<Identity, Integer> seen = new HashMap<>();
-        for (int i = 0; i < receipts.length; i++) {
-            Identity identity = arrivals.get(i).identity;
-            int round = seen.merge(identity, 1, Integer::sum) - 1;
-            if (round == rounds.size()) {
-                rounds.add(new LinkedHashMap<>());
-            }
-            rounds.get(round).put(identity, i);
-        }
-        for (Map<Identity, Integer> round : rounds) {
-            enqueue(tx, arrivals, round, receipts);
-        }
-        List<Message> stored = new ArrayList<>();
-        for (int i = 0; i < receipts.length; i++) {
-            Arrival arrival = arrivals.get(i);
-            Receipt receipt = Objects.requireNonNull(receipts[i]);
-            if (receipt.isFirst()) {
-                arrival.row.warnIfLarge(rules, LOG);
-                stored.add(arrival.row.message());
-            }
-            tell(arrival.identity, receipt);
-        }
-        if (!stored.isEmpty()) {
-            emitter.emit(() -> new OutboxEvent.Enqueued(List.copyOf(stored)));
-            ifStored.run();
-        }
-        List<Receipt> answers = new ArrayList<>();
-        for (int i = 0; i < receipts.length; i++) {
-            answers.add(answer(arrivals.get(i).identity, receipts[i]));
-        }
-        return answers;
-    }
-
-    private void enqueue(Connection tx, List<Arrival> arrivals, Map<Identity, Integer> round, Receipt[] receipts) {
-        List<Arrival> sent = round.values().stream().map(arrivals::get).toList();
-        JsonRows json = new JsonRows(table.byCodePoint());
-        for (Arrival arrival : sent) {
-            SqlServerEnqueue.add(json, arrival.row)
-                    .text("source", arrival.identity.source)
-                    .bytes("hash", arrival.hash);
-        }
-        try (Query query = enqueue.on(tx)) {
-            List<MessageRow> rows = sent.stream().map(a -> a.row).toList();
-            SqlServerEnqueue.set(query, json, table, rules, rows, patience);
-            try (ResultSet row = query.rows()) {
-                while (row.next()) {
-                    int code = row.getInt("lock_code");
-                    if (code < 0) {
-                        throw SqlServerLocks.refused("enqueue into " + table.name() + " failed", code);
-                    }
-                    Identity identity = new Identity(row.getString("source"), row.getString("message_id"));
-                    int place = Objects.requireNonNull(round.get(identity));
-                    receipts[place] = receipt(row, arrivals.get(place).hash);
+        String what = "receive into " + table.name() + " failed";
+        try {
+            return reception.receive(tx, incoming, (identity, hash) -> {
+                try (Query query = receive.on(tx)) {
+                    query.set("id", new NationalText(UuidV7.next().toString()))
+                            .set("source", new NationalText(identity.source()))
+                            .set("message_id", new NationalText(identity.messageId()))
+                            .set("hash", hash);
+                    return read(what, query, Map.of(identity, hash)).get(identity);
                 }
-            }
+            });
         } catch (SQLException e) {
-            throw failure("enqueue", e);
+            throw SqlServerLocks.failure(what, e);
         }
     }
 
-    private static Identity identity(Incoming incoming) {
-        StorableText.check("source", incoming.source());
-        StorableText.check("messageId", incoming.messageId());
-        return new Identity(incoming.source(), incoming.messageId());
-    }
-
-    /** A hash that is not known fits any. */
-    private static Receipt receipt(ResultSet row, byte[] hash) throws SQLException {
-        byte[] known = row.getBytes("hash");
-        int receipts = row.getInt("receipt_count");
-        boolean conflict = known != null && !Arrays.equals(known, hash);
-        Kind kind = conflict ? Kind.CONFLICT : receipts == 1 ? Kind.FIRST : Kind.DUPLICATE;
-        return new Receipt(kind, Timestamps.read(row, "first_seen_on"), Timestamps.read(row, "last_seen_on"), receipts);
-    }
-
-    private void tell(Identity identity, Receipt receipt) {
-        if (receipt.kind() != Kind.CONFLICT) {
-            emitter.emit(() -> new OutboxEvent.Received(consumer, identity.source, identity.messageId, receipt));
-            return;
+    /** @param ifStored run if any message is new */
+    List<Receipt> enqueue(Connection tx, List<Incoming> incoming, Runnable ifStored) {
+        String what = "enqueue into " + table.name() + " failed";
+        try {
+            return reception.enqueue(tx, incoming, message -> {}, ifStored, sent -> {
+                JsonRows json = new JsonRows(table.byCodePoint());
+                for (Arrival arrival : sent) {
+                    SqlServerEnqueue.add(json, arrival.row())
+                            .text("source", arrival.identity().source())
+                            .bytes("hash", arrival.hash());
+                }
+                try (Query query = enqueue.on(tx)) {
+                    List<MessageRow> rows = sent.stream().map(Arrival::row).toList();
+                    SqlServerEnqueue.set(query, json, table, rules, rows, patience);
+                    return read(what, query, Reception.hashes(sent));
+                }
+            });
+        } catch (SQLException e) {
+            throw SqlServerLocks.failure(what, e);
         }
-        LOG.warn(
-                "consumer {} has another message {} from {}: the hashes differ; this one was neither stored nor"
-                        + " processed",
-                consumer,
-                identity.messageId,
-                identity.source);
-        emitter.emit(() -> new OutboxEvent.Conflict(consumer, identity.source, identity.messageId, receipt));
     }
 
-    /** Turns a conflict into what was asked for. */
-    private Receipt answer(Identity identity, Receipt receipt) {
-        if (receipt.kind() != Kind.CONFLICT) {
-            return receipt;
+    private static Map<Identity, Known> read(String what, Query query, Map<Identity, byte[]> hashes)
+            throws SQLException {
+        Map<Identity, Known> known = new HashMap<>();
+        try (ResultSet row = query.rows()) {
+            while (row.next()) {
+                int code = row.getInt("lock_code");
+                if (code < 0) {
+                    throw SqlServerLocks.refused(what, code);
+                }
+                Reception.read(row, hashes, known);
+            }
         }
-        return switch (onConflict) {
-            case THROW -> throw new ConflictException(consumer, identity.source, identity.messageId);
-            case ANSWER -> receipt;
-            case DUPLICATE -> new Receipt(Kind.DUPLICATE, receipt.firstSeen(), receipt.lastSeen(), receipt.receipts());
-        };
-    }
-
-    private OutboxException failure(String what, SQLException e) {
-        String happened = what + " into " + table.name() + " failed";
-        return SqlFailure.of(
-                e.getErrorCode() == LOCK_TIMEOUT
-                        ? happened + ", because another transaction that holds the same message or key took too long;"
-                                + " roll back and try again"
-                        : happened,
-                e);
+        return known;
     }
 }

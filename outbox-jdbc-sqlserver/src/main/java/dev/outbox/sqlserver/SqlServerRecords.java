@@ -99,9 +99,8 @@ final class SqlServerRecords {
         try (Query query = identified(markDead, tx, source, messageId)) {
             query.set("reason", new NationalText(text.substring(0, Math.min(text.length(), Settlement.MAX_ERROR))));
             return changed(query) == 1;
-
         } catch (SQLException e) {
-            throw SqlFailure.of("markDead in " + table.name() + " failed", e);
+            throw SqlServerLocks.failure("markDead in " + table.name() + " failed", e);
         }
     }
 

@@ -99,7 +99,7 @@ final class SqlServerSettle {
 
     private final boolean byCodePoint;
     private final boolean deleteDone;
-    private final Sql settleInCallersTransaction;
+    private final Sql settleInHandlersTransaction;
     private final SqlServerBatch settle;
     private final SqlServerBatch renew;
 
@@ -107,7 +107,7 @@ final class SqlServerSettle {
         Layout layout = table.layout();
         this.byCodePoint = table.byCodePoint();
         this.deleteDone = ack == Ack.DELETE;
-        this.settleInCallersTransaction = layout.resolve("SET NOCOUNT ON;\n" + SETTLE);
+        this.settleInHandlersTransaction = layout.resolve(SqlServerHandling.SAME + SETTLE);
         this.settle = SqlServerBatch.of(layout, SETTLE);
         this.renew = SqlServerBatch.of(layout, RENEW);
     }
@@ -118,9 +118,9 @@ final class SqlServerSettle {
         return settle.run(connection, query -> set(query, settlements), rows -> unchanged(leases, rows));
     }
 
-    /** In the caller's transaction, whose settings are the caller's. Answers what was fenced. */
+    /** In a handler's transaction, whose settings are the handler's. Answers what was fenced. */
     Set<Lease> settleIn(Connection tx, List<Settlement> settlements) throws SQLException {
-        try (Query query = settleInCallersTransaction.on(tx)) {
+        try (Query query = settleInHandlersTransaction.on(tx)) {
             set(query, settlements);
             try (ResultSet rows = query.rows()) {
                 return unchanged(leases(settlements), rows);

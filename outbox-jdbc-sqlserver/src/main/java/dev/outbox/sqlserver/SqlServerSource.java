@@ -51,35 +51,34 @@ final class SqlServerSource implements TransactionalSource {
             DECLARE @expired TABLE (id uniqueidentifier NOT NULL, sequence bigint NOT NULL, attempt_count int NOT NULL,
                 created_on datetime2(7) NOT NULL, topic nvarchar(255) NULL, source nvarchar(255) NULL,
                 status smallint NOT NULL);
-            UPDATE t SET
-                {status} = CASE WHEN t.{attempt_count} >= @max_attempts THEN 3 ELSE 0 END,
-                {blocks_key} = CASE WHEN @blocking = 1 AND t.{attempt_count} >= @max_attempts
-                    AND t.{message_key} IS NOT NULL THEN 1 ELSE 0 END,
+            UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK) SET
+                {status} = CASE WHEN {attempt_count} >= @max_attempts THEN 3 ELSE 0 END,
+                {blocks_key} = CASE WHEN @blocking = 1 AND {attempt_count} >= @max_attempts
+                    AND {message_key} IS NOT NULL THEN 1 ELSE 0 END,
                 {owner_token} = NULL, {locked_until} = NULL,
                 {due_on} = CASE
-                    WHEN t.{message_key} IS NOT NULL AND t.{sequence} > (
+                    WHEN {message_key} IS NOT NULL AND picked.place > (
                         SELECT MIN(h.{sequence}) FROM {table} h WITH (READUNCOMMITTED)
-                        WHERE {mine} AND h.{exact_key} = t.{exact_key} AND h.{status} < 2 AND h.{status} = 1
+                        WHERE {mine} AND h.{exact_key} = picked.exact_key AND h.{status} < 2 AND h.{status} = 1
                           AND h.{message_key} IS NOT NULL)
-                    THEN t.{due_on}
-                    WHEN t.{attempt_count} = 1 THEN @now
+                    THEN {due_on}
+                    WHEN {attempt_count} = 1 THEN @now
                     ELSE DATEADD(millisecond, ABS(CHECKSUM(NEWID()) % 1000)
-                        * CASE WHEN t.{attempt_count} > 10 THEN 300 ELSE POWER(2, t.{attempt_count} - 2) END, @now)
+                        * CASE WHEN {attempt_count} > 10 THEN 300 ELSE POWER(2, {attempt_count} - 2) END, @now)
                     END,
-                {processed_on} = CASE WHEN t.{attempt_count} >= @max_attempts THEN @now END,
-                {last_error} = CONCAT(N'lease expired on attempt ', t.{attempt_count}, N' at ',
-                    COALESCE(t.{processed_by}, N'an unknown poller'))
+                {processed_on} = CASE WHEN {attempt_count} >= @max_attempts THEN @now END,
+                {last_error} = CONCAT(N'lease expired on attempt ', {attempt_count}, N' at ',
+                    COALESCE({processed_by}, N'an unknown poller'))
             OUTPUT inserted.{work_item_id}, inserted.{sequence}, inserted.{attempt_count}, inserted.{created_on},
                     inserted.{topic}, {claimed_source}, inserted.{status}
                 INTO @expired (id, sequence, attempt_count, created_on, topic, source, status)
-            FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-            JOIN (
-                SELECT TOP (@batch) e.{sequence} AS place
-                FROM {table} e WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+            FROM (
+                SELECT TOP (@batch) e.{sequence} AS place, e.{exact_key} AS exact_key
+                FROM {table} e WITH ({by_leased}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                 WHERE {mine} AND e.{status} = 1 AND (e.{locked_until} <= @now OR e.{locked_until} IS NULL)
                   AND (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = e.{topic} + N'.'))
-                ORDER BY e.{sequence}) picked ON t.{sequence} = picked.place
-            WHERE t.{status} = 1 AND (t.{locked_until} <= @now OR t.{locked_until} IS NULL);
+                ORDER BY e.{sequence}) picked
+            WHERE {sequence} = picked.place AND {status} = 1 AND ({locked_until} <= @now OR {locked_until} IS NULL);
             SELECT LOWER(CAST(id AS nvarchar(36))) AS id, sequence, attempt_count,
                 CAST(created_on AS datetimeoffset(7)) AS created_on, topic, source, status
             FROM @expired;
@@ -132,6 +131,7 @@ final class SqlServerSource implements TransactionalSource {
     private final SqlServerTable table;
     private final Connections connections;
     private final LongSupplier ticker;
+    private final SqlServerHandling handling;
     private final SqlServerClaim claim;
     private final SqlServerSettle settle;
     private final SqlServerPurge purge;
@@ -152,6 +152,7 @@ final class SqlServerSource implements TransactionalSource {
         this.table = table;
         this.connections = connections;
         this.ticker = ticker;
+        this.handling = new SqlServerHandling(table);
         this.claim = new SqlServerClaim(table, serializer, ticker);
         this.settle = new SqlServerSettle(table, ack);
         this.purge = new SqlServerPurge(table, connections, retention);
@@ -195,7 +196,7 @@ final class SqlServerSource implements TransactionalSource {
         try {
             return settlements.isEmpty() ? Set.of() : settle.settleIn(tx, settlements);
         } catch (SQLException e) {
-            throw SqlFailure.of("settle in " + table.name() + " failed", e);
+            throw handling.failure(e);
         }
     }
 
@@ -228,7 +229,17 @@ final class SqlServerSource implements TransactionalSource {
     @Override
     public Transaction begin() {
         try {
-            return connections.transactional();
+            Borrowed tx = connections.transactional();
+            boolean begun = false;
+            try {
+                handling.begin(tx.connection());
+                begun = true;
+                return tx;
+            } finally {
+                if (!begun) {
+                    tx.close();
+                }
+            }
         } catch (SQLException e) {
             throw SqlFailure.of("cannot open a transaction for " + table.name(), e);
         }

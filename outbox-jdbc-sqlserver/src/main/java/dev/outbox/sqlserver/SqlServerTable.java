@@ -58,6 +58,16 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
             "first_seen_on",
             "last_seen_on");
 
+    /** How a statement says by which index it goes, and how that ends in the canonical scripts. */
+    static final Map<String, String> INDEXES = Map.of(
+            "by_ready", "_Ready",
+            "by_due", "_Due",
+            "by_key", "_Key",
+            "by_key_high", "_KeyHigh",
+            "by_key_blocked", "_KeyBlocked",
+            "by_leased", "_Leased",
+            "by_done", "_Done");
+
     static final String FIND = """
             SELECT s.name AS schema_name, c.name AS column_name
             FROM sys.objects o
@@ -66,12 +76,24 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
             WHERE o.object_id = OBJECT_ID(?) AND o.type = 'U'
             """;
 
+    /**
+     * Indexes that statements may name. Where literals are made parameters, a filtered index that is named would be an
+     * error (8622) instead of being passed over, so none is.
+     */
+    static final String FIND_INDEXES = """
+            SELECT i.name FROM sys.indexes i
+            WHERE i.object_id = OBJECT_ID(?) AND i.has_filter = 1 AND NOT EXISTS (
+                SELECT 1 FROM sys.databases d WHERE d.database_id = DB_ID() AND d.is_parameterization_forced = 1)
+            """;
+
     static final String FIND_SEQUENCE = "SELECT OBJECT_ID(?, N'SO')";
 
     /** How long a rocket is; databases at a compatibility level below 130 do not know OPENJSON. */
     static final String LENGTH = """
             SELECT LEN(CAST(? AS nvarchar(10)) COLLATE Latin1_General_100_BIN2) FROM OPENJSON(N'[1]')
             """;
+
+    private static final String PRODUCT = "Microsoft SQL Server";
 
     private static final int INVALID_OBJECT = 208;
 
@@ -98,6 +120,25 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
         return found.table(Map.of("consumer", new NationalText(consumer)));
     }
 
+    /** Where it has the canonical indexes, statements name them, whatever the optimizer would rather do. */
+    private static void nameIndexes(Connection connection, TableName table, Map<String, String> columns)
+            throws SQLException {
+        Map<String, String> hints = new HashMap<>();
+        INDEXES.forEach((logical, suffix) -> hints.put(table.name() + suffix, logical));
+        hints.values().forEach(logical -> columns.put(logical, ""));
+        try (PreparedStatement find = connection.prepareStatement(FIND_INDEXES)) {
+            find.setNString(1, quote(table));
+            try (ResultSet row = find.executeQuery()) {
+                while (row.next()) {
+                    String logical = hints.get(row.getString("name"));
+                    if (logical != null) {
+                        columns.put(logical, "INDEX([" + row.getString("name") + "]), ");
+                    }
+                }
+            }
+        }
+    }
+
     /** @param columns logical name to what stands for it */
     private record Found(TableName name, Map<String, String> columns, boolean byCodePoint) {
         void need(String what, List<String> needed) {
@@ -118,6 +159,11 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
     }
 
     private static Found find(Connection connection, TableName name) throws SQLException {
+        String product = connection.getMetaData().getDatabaseProductName();
+        if (!product.equals(PRODUCT)) {
+            throw new OutboxException("the data source leads to " + product + ", not to " + PRODUCT + "; open table \""
+                    + name + "\" with PostgresOutbox or PostgresInbox, or give the data source of a SQL Server");
+        }
         boolean byCodePoint = countsByCodePoint(connection);
         Map<String, String> columns = new HashMap<>();
         TableName found = name;
@@ -140,6 +186,7 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
                     "table \"" + name + "\" not found; apply outbox-migrations (sqlserver) or set table(...)");
         }
         checkSequence(connection, found);
+        nameIndexes(connection, found, columns);
         return new Found(found, columns, byCodePoint);
     }
 

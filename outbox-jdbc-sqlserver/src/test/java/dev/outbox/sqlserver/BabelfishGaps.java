@@ -5,24 +5,13 @@ import java.util.Optional;
 
 /** Tests that a Babelfish server cannot pass, each with the reason; docs/reference/sqlserver.md has the same list. */
 final class BabelfishGaps {
-    private static final String UNSEEN =
-            "sys.sysprocesses shows no waiting session there, so that the test cannot know when the rival waits";
-
     static final Map<String, String> GAPS = Map.of(
             "aRivalUnderRepeatableReadIsToldToTryAgain",
             "Babelfish refuses SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
             "aRivalUnderSerializableIsToldToTryAgain",
             "Babelfish refuses SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
-            "sixteenSendersOfTheSameMessagesHaveEachEffectOnce",
-            "160,000 receipts, each a subtransaction there, did not end within the test's five minutes",
             "aRivalThatWaitedTooLongIsToldToTryAgainAndNotThatItIsADuplicate",
-            "a lock timeout has the number 33557097 there, which stands for every unmapped error, instead of 1222",
-            "aRivalWaitsAndIsFirstItselfIfTheFirstRollsBack",
-            UNSEEN,
-            "aRivalWaitsAndIsADuplicateIfTheFirstCommits",
-            UNSEEN,
-            "aRivalOfAnEnqueueWaitsToo",
-            UNSEEN);
+            "a lock timeout has the number 33557097 there, which stands for every unmapped error, instead of 1222");
 
     private BabelfishGaps() {}
 

@@ -5,7 +5,7 @@ import dev.outbox.testkit.SourceContract;
 import dev.outbox.testkit.SourceFixture;
 import org.junit.jupiter.api.Nested;
 
-/** The contract whatever the database and the pool make of READ COMMITTED. */
+/** The contract whatever the database and the pool make of READ COMMITTED, and of literals. */
 class IsolationIT {
     @Nested
     @OnServer(value = Server.GIVEN, variant = Server.Variant.RCSI_ON)
@@ -85,6 +85,33 @@ class IsolationIT {
         @Override
         protected SourceFixture openFixture() {
             return new SqlServerFixture(Server.V2022.database(Server.Variant.SNAPSHOT), Ack.KEEP);
+        }
+    }
+
+    @Nested
+    @OnServer(value = Server.GIVEN, variant = Server.Variant.FORCED)
+    class WithForcedParameterizationOnTheServerGiven extends SourceContract {
+        @Override
+        protected SourceFixture openFixture() {
+            return new SqlServerFixture(Server.GIVEN.database(Server.Variant.FORCED), Ack.KEEP);
+        }
+    }
+
+    @Nested
+    @OnServer(value = Server.V2019, variant = Server.Variant.FORCED)
+    class WithForcedParameterizationOn2019 extends SourceContract {
+        @Override
+        protected SourceFixture openFixture() {
+            return new SqlServerFixture(Server.V2019.database(Server.Variant.FORCED), Ack.KEEP);
+        }
+    }
+
+    @Nested
+    @OnServer(value = Server.V2022, variant = Server.Variant.FORCED)
+    class WithForcedParameterizationOn2022 extends SourceContract {
+        @Override
+        protected SourceFixture openFixture() {
+            return new SqlServerFixture(Server.V2022.database(Server.Variant.FORCED), Ack.KEEP);
         }
     }
 }

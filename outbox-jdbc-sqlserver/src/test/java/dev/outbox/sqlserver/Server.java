@@ -95,7 +95,7 @@ enum Server {
             babelfish = isBabelfish(started);
             url = started;
         }
-        return variant.open(url);
+        return variant.open(url, babelfish);
     }
 
     synchronized boolean isBabelfish() {
@@ -113,14 +113,18 @@ enum Server {
         }
     }
 
-    /** How the database reads. */
+    /** How the database is set. */
     enum Variant {
         /** As the URL's database is. */
         AS_IT_IS(""),
         RCSI_ON("SET READ_COMMITTED_SNAPSHOT ON"),
         RCSI_OFF("SET READ_COMMITTED_SNAPSHOT OFF"),
         /** Every connection of the pool reads by SNAPSHOT, as a pool may hand them out. */
-        SNAPSHOT("SET ALLOW_SNAPSHOT_ISOLATION ON");
+        SNAPSHOT("SET ALLOW_SNAPSHOT_ISOLATION ON"),
+        /** Literals of statements without parameters are made parameters. */
+        FORCED("SET PARAMETERIZATION FORCED"),
+        /** The last one that does not know OPENJSON. */
+        OLD("SET COMPATIBILITY_LEVEL = 120");
 
         private final String setting;
 
@@ -128,12 +132,12 @@ enum Server {
             this.setting = setting;
         }
 
-        private SqlServerDatabase open(String url) {
+        private SqlServerDatabase open(String url, boolean babelfish) {
             if (this == AS_IT_IS) {
-                return new SqlServerDatabase(url, null);
+                return new SqlServerDatabase(url, null, babelfish);
             }
             String name = "outbox_test_" + name().toLowerCase(java.util.Locale.ROOT);
-            try (HikariDataSource pool = new SqlServerDatabase(url, null).pool();
+            try (HikariDataSource pool = new SqlServerDatabase(url, null, babelfish).pool();
                     Connection connection = pool.getConnection();
                     Statement statement = connection.createStatement()) {
                 statement.execute("IF DB_ID(N'" + name + "') IS NULL CREATE DATABASE " + name);
@@ -144,7 +148,8 @@ enum Server {
             }
             return new SqlServerDatabase(
                     url.replaceAll("(?i);databaseName=[^;]*", "") + ";databaseName=" + name,
-                    this == SNAPSHOT ? "SET TRANSACTION ISOLATION LEVEL SNAPSHOT" : null);
+                    this == SNAPSHOT ? "SET TRANSACTION ISOLATION LEVEL SNAPSHOT" : null,
+                    babelfish);
         }
     }
 }

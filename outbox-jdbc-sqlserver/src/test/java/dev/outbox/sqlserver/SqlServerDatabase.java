@@ -25,10 +25,12 @@ final class SqlServerDatabase {
 
     private final HikariDataSource pool;
     private final String url;
+    private final boolean babelfish;
 
     /** @param first what every connection says first */
-    SqlServerDatabase(String url, @Nullable String first) {
+    SqlServerDatabase(String url, @Nullable String first, boolean babelfish) {
         this.url = url;
+        this.babelfish = babelfish;
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url);
         config.setConnectionInitSql(first);
@@ -39,6 +41,10 @@ final class SqlServerDatabase {
 
     String url() {
         return url;
+    }
+
+    boolean isBabelfish() {
+        return babelfish;
     }
 
     HikariDataSource pool() {
@@ -105,7 +111,10 @@ final class SqlServerDatabase {
 
     /** How many sessions of the server wait for another one. */
     int blockedSessions() {
-        return Integer.parseInt(query("SELECT COUNT(*) FROM sys.sysprocesses WHERE blocked <> 0")
+        return Integer.parseInt(query(
+                        babelfish // whose sys.sysprocesses shows nobody as blocked
+                                ? "SELECT COUNT(*) FROM pg_catalog.pg_stat_activity WHERE wait_event_type = 'Lock'"
+                                : "SELECT COUNT(*) FROM sys.sysprocesses WHERE blocked <> 0")
                 .get(0));
     }
 

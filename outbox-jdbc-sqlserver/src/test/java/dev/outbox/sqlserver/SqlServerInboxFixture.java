@@ -80,6 +80,12 @@ final class SqlServerInboxFixture implements InboxFixture {
         Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> database.blockedSessions() == sessions);
     }
 
+    /** A receipt is a subtransaction on Babelfish, and slow. */
+    @Override
+    public int rivalMessages() {
+        return database.isBabelfish() ? 500 : InboxFixture.super.rivalMessages();
+    }
+
     @Override
     public int crash(InboxCrash at, String consumer, String messageId) throws Exception {
         Process process = new ProcessBuilder(

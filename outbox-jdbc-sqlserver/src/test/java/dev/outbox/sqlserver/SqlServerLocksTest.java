@@ -3,6 +3,7 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxException;
+import java.sql.SQLException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -17,5 +18,15 @@ class SqlServerLocksTest {
         assertThat(e)
                 .hasMessageStartingWith("enqueue into outbox failed: ")
                 .hasMessageEndingWith("[sp_getapplock " + code + "]");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1205, run all of it again", "1222, roll back and try again", "208, the driver's words"})
+    void aFailureSaysWhatToDo(int number, String advice) {
+        OutboxException e = SqlServerLocks.failure(
+                "enqueue into outbox failed", new SQLException("the driver's words", "S0001", number));
+
+        assertThat(e).hasMessageStartingWith("enqueue into outbox failed").hasMessageContaining(advice);
+        assertThat(e.isRetryable()).isEqualTo(number != 208);
     }
 }

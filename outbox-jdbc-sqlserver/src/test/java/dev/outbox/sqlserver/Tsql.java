@@ -222,6 +222,7 @@ final class Tsql {
         if (plain.startsWith("DELETE ")) { // whose OUTPUT it does not know
             plain = plain.replaceFirst("OUTPUT deleted \\. \\[\\w+] INTO @\\w+ \\( \\w+ \\) ", "");
         }
+        plain = plain.replaceAll("WITH \\( INDEX \\( \\[\\w+] \\) , ", "WITH ( ");
         Matcher hints = Pattern.compile("WITH \\( ([A-Z]+(?: , [A-Z]+)*) \\)").matcher(plain);
         while (hints.find()) {
             for (String hint : hints.group(1).split(" , ")) {

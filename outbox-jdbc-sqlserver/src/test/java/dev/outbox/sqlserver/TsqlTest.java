@@ -28,16 +28,18 @@ class TsqlTest {
             SqlServerPurge.class,
             SqlServerReceive.class,
             SqlServerRecords.class,
+            SqlServerHandling.class,
             SqlServerSettle.class,
             SqlServerSource.class,
             SqlServerTable.class);
 
     /** Columns as the canonical inbox has them, which has all there are. */
-    private static Layout layout() {
+    static Layout layout() {
         Map<String, String> columns = new HashMap<>();
         for (String column : SqlServerTable.logicalColumns()) {
             columns.put(column, "[" + column.replace("_", "") + "]");
         }
+        SqlServerTable.INDEXES.forEach((logical, suffix) -> columns.put(logical, "INDEX([inbox" + suffix + "]), "));
         columns.put("mine", "[consumer] = :consumer");
         columns.put("claimed_source", "inserted.[source]");
         columns.put("next_sequence", "\"dbo\".\"inbox_sequence\"");

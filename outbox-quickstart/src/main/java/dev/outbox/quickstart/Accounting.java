@@ -15,9 +15,9 @@ final class Accounting implements Wire.Consumer {
 
     /** Without a unique column, so that an invoice which is written twice shows. */
     private static final String CREATE_TABLE =
-            "CREATE TABLE invoices (message_id text NOT NULL, content json NOT NULL)";
+            "CREATE TABLE invoices (message_id varchar(50) NOT NULL, content varchar(500) NOT NULL)";
 
-    private static final String INSERT = "INSERT INTO invoices (message_id, content) VALUES (?, ?::json)";
+    private static final String INSERT = "INSERT INTO invoices (message_id, content) VALUES (?, ?)";
 
     private final DataSource dataSource;
     private final Inbox inbox;

@@ -6,7 +6,11 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /**
@@ -21,32 +25,32 @@ record Ledger(int orders, List<Entry> entries, List<String> invoicesDue, List<St
     /** @param hasOrder whether the order that the message speaks of exists */
     record Entry(String messageId, String customer, Status status, boolean hasOrder) {}
 
-    private static final String ORDERS = "SELECT count(*) FROM orders";
+    private static final String ORDERS = "SELECT id FROM orders";
 
     private static final String UNFINISHED = "SELECT count(*) FROM outbox WHERE status < 2";
 
-    private static final String INVOICES_DUE = "SELECT work_item_id FROM outbox WHERE topic = 'invoices.due'";
-
     private static final String INVOICES = "SELECT message_id FROM invoices";
 
-    private static final String ENTRIES = """
-            SELECT m.work_item_id, m.message_key, m.status, o.id IS NOT NULL
-            FROM outbox m LEFT JOIN orders o ON o.id = m.payload::json ->> 'order'
-            ORDER BY m.sequence
-            """;
+    private static final Pattern ORDER = Pattern.compile("\"order\":\"([^\"]+)\"");
 
-    static Ledger read(DataSource dataSource) throws SQLException {
+    static Ledger read(DataSource dataSource, Engine engine) throws SQLException {
+        Set<String> orders = new HashSet<>(texts(dataSource, ORDERS));
         List<Entry> entries = new ArrayList<>();
+        List<String> invoicesDue = new ArrayList<>();
         try (Connection connection = dataSource.getConnection();
-                PreparedStatement select = connection.prepareStatement(ENTRIES);
+                PreparedStatement select = connection.prepareStatement(engine.entries());
                 ResultSet row = select.executeQuery()) {
             while (row.next()) {
-                entries.add(
-                        new Entry(row.getString(1), row.getString(2), Status.ofCode(row.getInt(3)), row.getBoolean(4)));
+                String id = row.getString(1);
+                Matcher order = ORDER.matcher(row.getString(5));
+                boolean hasOrder = order.find() && orders.contains(order.group(1));
+                entries.add(new Entry(id, row.getString(2), Status.ofCode(row.getInt(3)), hasOrder));
+                if (row.getString(4).equals(Shop.INVOICES_DUE)) {
+                    invoicesDue.add(id);
+                }
             }
         }
-        return new Ledger(
-                count(dataSource, ORDERS), entries, texts(dataSource, INVOICES_DUE), texts(dataSource, INVOICES));
+        return new Ledger(orders.size(), entries, invoicesDue, texts(dataSource, INVOICES));
     }
 
     private static List<String> texts(DataSource dataSource, String sql) throws SQLException {
@@ -63,15 +67,6 @@ record Ledger(int orders, List<Entry> entries, List<String> invoicesDue, List<St
 
     /** Messages that are neither Done nor Dead. */
     static int unfinished(DataSource dataSource) throws SQLException {
-        return count(dataSource, UNFINISHED);
-    }
-
-    private static int count(DataSource dataSource, String sql) throws SQLException {
-        try (Connection connection = dataSource.getConnection();
-                PreparedStatement select = connection.prepareStatement(sql);
-                ResultSet row = select.executeQuery()) {
-            row.next();
-            return row.getInt(1);
-        }
+        return Integer.parseInt(texts(dataSource, UNFINISHED).get(0));
     }
 }

@@ -7,9 +7,6 @@ import dev.outbox.Inbox;
 import dev.outbox.Outbox;
 import dev.outbox.Poller;
 import dev.outbox.RetryPolicy;
-import dev.outbox.migrations.OutboxMigrations;
-import dev.outbox.postgres.PostgresInbox;
-import dev.outbox.postgres.PostgresOutbox;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.PrintStream;
 import java.nio.charset.Charset;
@@ -17,10 +14,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Starts a PostgreSQL, lets customers order in a shop while pollers deliver its messages to a broker, and
  * checks in the end that the promise was kept. {@code -Dquickstart.orders=} sets how many orders; 3,000 if not.
+ * {@code -Dquickstart.url=} names an empty database, PostgreSQL or SQL Server, to do it in instead.
  */
 public final class Quickstart {
     private static final int POLLERS = 3;
@@ -38,7 +37,8 @@ public final class Quickstart {
     /** @throws IllegalStateException if the promise was broken */
     public static void main(String[] args) throws Exception {
         int orders = Integer.getInteger("quickstart.orders", 3_000);
-        Report report = new Quickstart(System.out, Progress.isTerminal()).run(orders);
+        Report report =
+                new Quickstart(System.out, Progress.isTerminal()).run(System.getProperty("quickstart.url"), orders);
         System.out.println();
         System.out.println(report.table(Charset.defaultCharset()));
         if (!report.isKept()) {
@@ -46,31 +46,45 @@ public final class Quickstart {
         }
     }
 
-    Report run(int orders) throws Exception {
-        out.println("Starting PostgreSQL ...");
-        try (EmbeddedPostgres postgres = EmbeddedPostgres.start();
-                HikariDataSource dataSource = pool(postgres.getPostgresDatabase())) {
-            OutboxMigrations.installIfMissing(dataSource);
-            Outbox outbox = PostgresOutbox.create(dataSource);
-            OutboxMigrations.installInboxIfMissing(dataSource);
-            Inbox inbox =
-                    PostgresInbox.builder(dataSource).consumer("accounting").build();
-            Shop shop = new Shop(dataSource, outbox);
-            shop.createTable();
-            Accounting accounting = new Accounting(dataSource, inbox);
-            accounting.createTable();
-            Wire wire = new Wire(accounting);
-            Broker broker = new Broker(wire);
-            try (wire) {
-                deliver(dataSource, outbox, shop, broker, orders);
+    /** @param url of an empty database; null to start one */
+    Report run(@Nullable String url, int orders) throws Exception {
+        if (url == null) {
+            out.println("Starting PostgreSQL ...");
+            try (EmbeddedPostgres postgres = EmbeddedPostgres.start();
+                    HikariDataSource dataSource = pool(postgres.getJdbcUrl("postgres", "postgres"))) {
+                return run(Engine.POSTGRES, dataSource, orders);
             }
-            return Report.of(
-                    Ledger.read(dataSource),
-                    broker.arrivals(),
-                    shop.rolledBack(),
-                    broker.failedCalls(),
-                    wire.arrivals());
         }
+        Engine engine = Engine.of(url);
+        out.println("On the " + engine + " database given ...");
+        try (HikariDataSource dataSource = pool(url)) {
+            Engine.checkEmpty(dataSource);
+            try {
+                return run(engine, dataSource, orders);
+            } finally {
+                Engine.clear(dataSource);
+            }
+        }
+    }
+
+    private Report run(Engine engine, DataSource dataSource, int orders) throws Exception {
+        Outbox outbox = engine.outbox(dataSource);
+        Inbox inbox = engine.inbox(dataSource, "accounting");
+        Shop shop = new Shop(dataSource, outbox);
+        shop.createTable();
+        Accounting accounting = new Accounting(dataSource, inbox);
+        accounting.createTable();
+        Wire wire = new Wire(accounting);
+        Broker broker = new Broker(wire);
+        try (wire) {
+            deliver(dataSource, outbox, shop, broker, orders);
+        }
+        return Report.of(
+                Ledger.read(dataSource, engine),
+                broker.arrivals(),
+                shop.rolledBack(),
+                broker.failedCalls(),
+                wire.arrivals());
     }
 
     private void deliver(DataSource dataSource, Outbox outbox, Shop shop, Broker broker, int orders) throws Exception {
@@ -102,9 +116,9 @@ public final class Quickstart {
         return outbox.poller().to(destination).retry(retry).start();
     }
 
-    private static HikariDataSource pool(DataSource postgres) {
+    private static HikariDataSource pool(String url) {
         HikariConfig config = new HikariConfig();
-        config.setDataSource(postgres);
+        config.setJdbcUrl(url);
         config.setMaximumPoolSize(CONNECTIONS);
         return new HikariDataSource(config);
     }

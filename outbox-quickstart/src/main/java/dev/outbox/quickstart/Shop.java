@@ -16,9 +16,9 @@ final class Shop {
 
     private static final String CREATE_TABLE = """
             CREATE TABLE orders (
-                id       text    PRIMARY KEY,
-                customer text    NOT NULL,
-                cents    integer NOT NULL
+                id       varchar(50) PRIMARY KEY,
+                customer varchar(50) NOT NULL,
+                cents    integer     NOT NULL
             )
             """;
 

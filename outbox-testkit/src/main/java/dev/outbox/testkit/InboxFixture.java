@@ -38,6 +38,11 @@ public interface InboxFixture extends AutoCloseable {
         return Set.of();
     }
 
+    /** How many messages sixteen rivals send at once, a multiple of 50; fewer for a very slow store. Default: 10,000. */
+    default int rivalMessages() {
+        return 10_000;
+    }
+
     /** Closes what the fixture opened. Called once, after the test. */
     @Override
     void close();

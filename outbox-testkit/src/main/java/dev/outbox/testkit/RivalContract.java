@@ -30,7 +30,6 @@ import org.junit.jupiter.api.Test;
 /** The same message on several connections at the same moment. */
 interface RivalContract {
     int SENDERS = 16;
-    int IDS = 10_000;
     int PER_TRANSACTION = 50;
 
     private static <T> Future<T> inBackground(Callable<T> work) {
@@ -53,8 +52,9 @@ interface RivalContract {
     @Test
     default void sixteenSendersOfTheSameMessagesHaveEachEffectOnce(InboxScenario scenario) throws Exception {
         scenario.assumeHas(Feature.RECEIPT_COUNTS);
+        int ids = scenario.fixture().rivalMessages();
         List<List<String>> portions = new ArrayList<>();
-        for (int i = 0; i < IDS; i += PER_TRANSACTION) {
+        for (int i = 0; i < ids; i += PER_TRANSACTION) {
             portions.add(IntStream.range(i, i + PER_TRANSACTION)
                     .mapToObj(id -> "m-" + id)
                     .toList());
@@ -76,9 +76,9 @@ interface RivalContract {
             firsts += sender.get(5, TimeUnit.MINUTES);
         }
 
-        assertThat(firsts).isEqualTo(IDS);
+        assertThat(firsts).isEqualTo(ids);
         assertThat(scenario.effects())
-                .hasSize(IDS)
+                .hasSize(ids)
                 .containsExactlyInAnyOrderElementsOf(
                         portions.stream().flatMap(List::stream).toList());
         assertThat(known(inbox, "m-0").receipts()).isEqualTo(SENDERS);

@@ -1,0 +1,128 @@
+package dev.outbox.sqlserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.Ack;
+import dev.outbox.Incoming;
+import dev.outbox.Message;
+import dev.outbox.OnConflict;
+import dev.outbox.Ordering;
+import dev.outbox.OutboxException;
+import dev.outbox.internal.Emitter;
+import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.MessageRow;
+import dev.outbox.jdbc.internal.NationalText;
+import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.TransactionalSource;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** Every call sets the parameters that its statement has, all of them and no other, found out without a server. */
+class ParametersTest {
+    private static final Lease LEASE =
+            new Lease(UUID.randomUUID().toString(), UUID.randomUUID().toString());
+
+    private final ObligingDriver driver = new ObligingDriver();
+    private final Connections connections = new Connections(driver.dataSource());
+    private final MessageRow.Rules rules = new MessageRow.Rules(Ordering.STRICT, null, 1_000, 1_000);
+    private final SqlServerTable table = new SqlServerTable(
+            TableName.parse("dbo.inbox"),
+            new Layout(
+                    TsqlTest.layout().table(),
+                    TsqlTest.layout().columns(),
+                    Map.of("consumer", new NationalText("billing"))),
+            "locks:",
+            false);
+
+    private String resolved(String statement) {
+        return table.layout().with("patience", "1000").resolve(statement).text();
+    }
+
+    @Test
+    void ofASource() throws SQLException {
+        TransactionalSource source =
+                new SqlServerSource(table, connections, Ack.KEEP, Duration.ofDays(1), null, System::nanoTime);
+
+        source.claim(new ClaimRequest(10, Duration.ofMinutes(1), 3, Set.of("orders.placed"), "test"));
+        source.settle(List.of(Settlement.done(LEASE)));
+        source.renew(List.of(LEASE), Duration.ofMinutes(1));
+        source.nextDue(Set.of("orders.placed"));
+        source.purge();
+        try (TransactionalSource.Transaction tx = source.begin()) {
+            source.settle(tx.connection(), List.of(Settlement.done(LEASE)));
+        }
+
+        for (String batch : List.of(
+                SqlServerSource.EXPIRE,
+                SqlServerClaim.READY,
+                SqlServerClaim.WAITING,
+                SqlServerClaim.KEYS,
+                SqlServerSettle.SETTLE,
+                SqlServerSettle.RENEW,
+                SqlServerSource.NEXT_DUE,
+                SqlServerPurge.PURGE)) {
+            assertThat(driver.ran()).contains(resolved(SqlServerBatch.SETTINGS + batch));
+        }
+        assertThat(driver.ran())
+                .contains(resolved(SqlServerHandling.BEGIN), resolved(SqlServerHandling.SAME + SqlServerSettle.SETTLE));
+    }
+
+    @Test
+    void ofProducersAndReceivers() {
+        Emitter silent = new Emitter(List.of());
+        SqlServerReceive receive =
+                new SqlServerReceive(table, "billing", rules, OnConflict.ANSWER, Duration.ofSeconds(1), silent);
+
+        new SqlServerEnqueue(table, rules, silent)
+                .all(
+                        driver.connection(),
+                        List.of(Message.to("orders.placed").key("a").payload("{}")));
+        receive.receive(driver.connection(), Incoming.from("shop", "m-1").payload("{}"));
+        receive.enqueue(
+                driver.connection(),
+                List.of(Incoming.from("shop", "m-1").topic("orders.placed").payload("{}")),
+                () -> {});
+
+        assertThat(driver.ran())
+                .contains(
+                        resolved(SqlServerEnqueue.INSERT),
+                        resolved(SqlServerReceive.RECEIVE),
+                        resolved(SqlServerReceive.ENQUEUE));
+    }
+
+    @Test
+    void ofRecords() {
+        SqlServerRecords records = new SqlServerRecords(table, connections, Duration.ofDays(1));
+
+        records.get("shop", "m-1");
+        records.markDead(driver.connection(), "shop", "m-1", "no");
+        assertThat(records.get("shop", "m-1")).isPresent();
+        assertThatThrownBy(() -> records.requeue("shop", "m-1", true))
+                .hasMessageContaining("cannot requeue message m-1");
+
+        assertThat(driver.ran())
+                .contains(
+                        resolved(SqlServerRecords.GET),
+                        resolved(SqlServerRecords.MARK_DEAD),
+                        resolved(SqlServerRecords.REQUEUE),
+                        resolved(SqlServerRecords.FORGET));
+    }
+
+    @Test
+    void anotherDatabaseIsToldSo() {
+        assertThatThrownBy(() -> SqlServerOutbox.create(driver.dataSource()))
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContaining("the data source leads to PostgreSQL, not to Microsoft SQL Server; open table"
+                        + " \"outbox\" with PostgresOutbox");
+    }
+}
