@@ -3,7 +3,7 @@ package dev.outbox.evolution;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.migrations.Phase;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import java.sql.Connection;
 import java.sql.ResultSet;

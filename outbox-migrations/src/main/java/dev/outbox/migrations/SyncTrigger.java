@@ -1,12 +1,13 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.internal.LegacyNames;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the trigger that keeps old and new columns equal.
+ * Writes the triggers that keep old and new columns equal.
  *
  * <p><b>Both ways</b> (phases 1 and 2). A row that is inserted has what its writer knows: a new column that is null is
  * copied from the old one, one that is set goes to the old one, whose value may be a mere default. In an update
@@ -17,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <p>{@code IsProcessed} says a second time what {@code Status} says. The one that was changed counts; changed
  * both, they must agree, except that a Dead row may be called processed or not.
  *
- * <p>What is copied from old to new stamps {@code legacy_write_on}: that is how an old writer is noticed.
+ * <p>What is copied from old to new stamps {@code legacy_write_on}: that is how an old writer is noticed. A row may
+ * leave and take its stamp along, so the time is also kept in a sequence, which no transaction holds and none takes back.
  *
  * <p><b>Onward</b> (phase 3). New goes to old. A row that an old application inserts is still taken. A change of old
  * columns alone is refused: it would be lost, and who made it would act on it.
@@ -36,15 +38,22 @@ final class SyncTrigger {
         return table.relation("_sync") + "()";
     }
 
-    /** Drops the trigger and its function. */
+    /** Drops the triggers and their function. */
     List<String> drop() {
-        return List.of(
-                "DROP TRIGGER IF EXISTS " + table.own("_sync") + " ON " + table.quoted(),
-                "DROP FUNCTION IF EXISTS " + function());
+        List<String> statements = new ArrayList<>(dropTriggers());
+        statements.add("DROP FUNCTION IF EXISTS " + function());
+        return statements;
     }
 
-    /** The trigger of phases 1 and 2. */
+    private List<String> dropTriggers() {
+        return List.of(
+                "DROP TRIGGER IF EXISTS " + table.own("_sync") + " ON " + table.quoted(),
+                "DROP TRIGGER IF EXISTS " + table.own("_sync_update") + " ON " + table.quoted());
+    }
+
+    /** The triggers of phases 1 and 2. */
     List<String> bothWays() {
+        String disagreement = "(" + agreement() + ") IS NOT TRUE";
         return create(
                 """
                 DECLARE
@@ -53,26 +62,26 @@ final class SyncTrigger {
                     IF TG_OP = 'INSERT' THEN
                         legacy := %s IS NULL;
                 %s    ELSE
+                        legacy := COALESCE(%s, false);
                 %s    END IF;
                 %s    IF legacy THEN
-                        NEW.legacy_write_on := statement_timestamp();
-                    END IF;
+                %s    END IF;
                     RETURN NEW;
-                END""".formatted(item(), indent(inserted()), indent(updated()), fills()),
-                "\n    WHEN ((" + agreement() + ") IS NOT TRUE)");
+                END""".formatted(item(), indent(inserted()), byOldOnly(), indent(updated()), fills(), indent(stamp())),
+                disagreement,
+                disagreement + "\n        OR " + byOldOnly());
     }
 
-    /** The trigger of phase 3. */
+    /** The triggers of phase 3. */
     List<String> onward() {
         return create(
                 """
                 BEGIN
                     IF TG_OP = 'INSERT' AND %s IS NULL THEN
-                %s%s        NEW.legacy_write_on := statement_timestamp();
-                    ELSIF TG_OP = 'INSERT' THEN
+                %s%s%s    ELSIF TG_OP = 'INSERT' THEN
                 %s    ELSE
                         IF %s THEN
-                            RAISE EXCEPTION 'table %s is in phase 3: its old columns are only read'
+                %s            RAISE EXCEPTION 'table %s is in phase 3: its old columns are only read'
                                 USING ERRCODE = 'integrity_constraint_violation',
                                     HINT = 'Write the new columns, or take the table back to phase 2.';
                         END IF;
@@ -80,23 +89,63 @@ final class SyncTrigger {
                     RETURN NEW;
                 END""".formatted(
                                 item(),
-                                indent(inserted()),
+                                indent(adopted()),
                                 indent(fills()),
+                                indent(stamp()),
                                 indent(filled(false)),
                                 onlyOldChanged(),
+                                indent(indent(note())),
                                 table.name(),
                                 indent(filled(true))),
+                "",
                 "");
     }
 
-    private List<String> create(String body, String condition) {
+    private List<String> create(String body, String insertWhen, String updateWhen) {
         List<String> statements = new ArrayList<>();
-        statements.add("CREATE OR REPLACE FUNCTION " + function() + " RETURNS trigger LANGUAGE plpgsql AS $sync$\n"
-                + body + "\n$sync$");
-        statements.add("DROP TRIGGER IF EXISTS " + table.own("_sync") + " ON " + table.quoted());
-        statements.add("CREATE TRIGGER " + table.own("_sync") + "\n    BEFORE INSERT OR UPDATE ON " + table.quoted()
-                + " FOR EACH ROW" + condition + "\n    EXECUTE FUNCTION " + function());
+        statements.add("CREATE OR REPLACE FUNCTION " + function() + " RETURNS trigger LANGUAGE plpgsql AS "
+                + Quoted.body(body));
+        statements.addAll(dropTriggers());
+        statements.add(trigger("_sync", "INSERT", insertWhen));
+        statements.add(trigger("_sync_update", "UPDATE", updateWhen));
         return statements;
+    }
+
+    private String trigger(String suffix, String event, String when) {
+        return "CREATE TRIGGER " + table.own(suffix) + "\n    BEFORE " + event + " ON " + table.quoted()
+                + " FOR EACH ROW" + (when.isEmpty() ? "" : "\n    WHEN (" + when + ")") + "\n    EXECUTE FUNCTION "
+                + function();
+    }
+
+    /** Notes that an old writer was here, on the row and where it outlives the row. */
+    private String stamp() {
+        return "    NEW." + LegacyNames.LEGACY_WRITE + " := statement_timestamp();\n" + note();
+    }
+
+    private String note() {
+        return "    PERFORM setval(" + Quoted.text(table.relation("_old_writes"))
+                + ", floor(extract(epoch FROM statement_timestamp()))::bigint);\n";
+    }
+
+    /**
+     * Whether an update that changes only columns which both sides share must be an old application's: whoever claims
+     * by us counts the attempt too, and whoever gives up by us says when.
+     */
+    private String byOldOnly() {
+        return table.pair("status") != null
+                ? "false"
+                : "(%1$s = 0 AND %2$s = 1 AND %3$s IS NOT DISTINCT FROM %4$s)"
+                                .formatted(
+                                        before(table.now("status")),
+                                        now("status"),
+                                        now("attempt_count"),
+                                        before(table.now("attempt_count")))
+                        + " OR (%1$s = 1 AND %2$s = 3 AND %3$s IS NOT DISTINCT FROM %4$s)"
+                                .formatted(
+                                        before(table.now("status")),
+                                        now("status"),
+                                        now("processed_on"),
+                                        before(table.now("processed_on")));
     }
 
     /** Whether both sides say the same and nothing is missing. */
@@ -135,6 +184,26 @@ final class SyncTrigger {
                                     ? done(found)
                                     : "CASE WHEN " + now("status") + " IS NULL THEN " + done(found) + " ELSE "
                                             + now("status") + " END"));
+            text.append(oldStatus(""));
+            text.append(stampDone());
+        }
+        return text.toString();
+    }
+
+    /** A row of an old writer, where what the new columns have is a mere default: what the old ones say counts. */
+    private String adopted() {
+        StringBuilder text = new StringBuilder();
+        for (Pair pair : table.pairs()) {
+            if (!isDoubled(pair)) {
+                text.append("    IF %3$s IS NULL THEN %3$s := %4$s; ELSE %1$s := %2$s; END IF;\n"
+                        .formatted(now(pair), pair.toNew(old(pair)), old(pair), toOld(pair)));
+            }
+        }
+        if (table.processed() != null) {
+            Pair status = table.pair("status");
+            String found =
+                    status == null ? now("status") : "COALESCE(" + status.toNew(old(status)) + ", " + now(status) + ")";
+            text.append("    %s := %s;\n".formatted(now("status"), done(found)));
             text.append(oldStatus(""));
             text.append(stampDone());
         }
@@ -241,6 +310,9 @@ final class SyncTrigger {
         if (table.processed() != null) {
             conditions.add("%1$s IS DISTINCT FROM %2$s AND %1$s <> (%3$s = 2) AND %3$s <> 3"
                     .formatted(processed(), beforeProcessed(), now("status")));
+        }
+        if (table.pair("status") == null) {
+            conditions.add(byOldOnly());
         }
         return String.join("\n            OR ", conditions);
     }
