@@ -25,8 +25,8 @@ final class LockWaits implements AutoCloseable {
               AND a.application_name <> 'migration'
             """;
 
-    /** What an idle machine takes for a small transaction, and a good deal more. */
-    private static final Duration USUAL = Duration.ofMillis(100);
+    /** What an idle machine takes for a small transaction and the rest after it, and some more. */
+    private static final Duration USUAL = Duration.ofMillis(30);
 
     private final Thread waits;
     private final Thread pulse;

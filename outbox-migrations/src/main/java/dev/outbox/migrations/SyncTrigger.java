@@ -152,7 +152,7 @@ final class SyncTrigger {
     private String agreement() {
         List<String> conditions = new ArrayList<>();
         for (Pair pair : table.pairs()) {
-            conditions.add(old(pair) + " IS NOT DISTINCT FROM " + toOld(pair));
+            conditions.add(pair.agrees(old(pair), now(pair), item()));
         }
         if (table.processed() != null) {
             conditions.add("(" + processed() + " = (" + now("status") + " = 2) OR " + now("status") + " = 3)");
