@@ -205,6 +205,25 @@ class SyncTriggerIT {
     }
 
     @Test
+    void whatHardlyAnybodyChangesFollowsToo() throws SQLException {
+        for (Legacy legacy : new Legacy[] {pascal, flipped}) {
+            legacy.run("TRUNCATE outbox");
+            legacy.run("INSERT INTO outbox (work_item_id, topic, payload) VALUES (gen_random_uuid(), 't', 'p')");
+            legacy.run("UPDATE outbox SET topic = 'u', payload = 'q'");
+            assertThat(legacy.value("SELECT [Topic], [Payload], legacy_write_on IS NULL FROM outbox"))
+                    .isEqualTo("u,q,t");
+        }
+        assertThatThrownBy(() -> flipped.run("UPDATE outbox SET [Payload] = 'r'"))
+                .hasMessageContaining("its old columns are only read");
+        assertThatThrownBy(() -> pascal.run("UPDATE outbox SET [Payload] = 'r', payload = 's'"))
+                .hasMessageContaining("different values in one statement");
+
+        pascal.run("UPDATE outbox SET [Payload] = 'r'");
+        assertThat(pascal.value("SELECT payload, legacy_write_on IS NOT NULL FROM outbox"))
+                .isEqualTo("r,t");
+    }
+
+    @Test
     void interimColumnsFollowTheOldOnesThatHaveTheirNames() throws SQLException {
         snake.run("TRUNCATE inbox");
         snake.run("INSERT INTO inbox (message_id, source, topic, payload) VALUES ('m', 's', 't', 'p')");

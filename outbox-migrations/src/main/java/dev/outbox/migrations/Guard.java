@@ -65,8 +65,8 @@ final class Guard {
     }
 
     static String unsynced(LegacyTable table, Phase run) {
-        return "a trigger " + table.name().name() + "_sync or " + table.name().name()
-                + "_sync_update is missing or disabled, so that old and new columns drift apart; run " + run + " again";
+        return "one of the triggers " + String.join(", ", SyncTrigger.triggers(table))
+                + " is missing or disabled, so that old and new columns drift apart; run " + run + " again";
     }
 
     /** Every index that the canonical table has is there, and none was left invalid by a failed build. */

@@ -163,9 +163,10 @@ final class TableSql {
 
     /** Whether the triggers that keep both sides equal are there, and work. */
     String isSynced() {
-        return "(SELECT count(*) = 2 FROM pg_trigger WHERE tgrelid = " + regclass() + " AND tgname IN ("
-                + Quoted.text(table.name().name() + "_sync") + ", "
-                + Quoted.text(table.name().name() + "_sync_update") + ") AND tgenabled <> 'D')";
+        List<String> names = SyncTrigger.triggers(table);
+        return "(SELECT count(*) = " + names.size() + " FROM pg_trigger WHERE tgrelid = " + regclass()
+                + " AND tgname IN ("
+                + String.join(", ", names.stream().map(Quoted::text).toList()) + ") AND tgenabled <> 'D')";
     }
 
     String regclass() {
