@@ -55,11 +55,12 @@ final class SyncTrigger {
         return List.of(
                 "DROP TRIGGER IF EXISTS " + table.own("_sync") + " ON " + table.quoted(),
                 "DROP TRIGGER IF EXISTS " + table.own("_sync_update") + " ON " + table.quoted(),
-                "DROP TRIGGER IF EXISTS " + table.own("_sync_fixed") + " ON " + table.quoted());
+                "DROP TRIGGER IF EXISTS " + table.own("_sync_named") + " ON " + table.quoted());
     }
 
     /** The triggers of phases 1 and 2. */
     List<String> bothWays() {
+        List<Pair> fixed = pairs(true);
         return create(
                 """
                 DECLARE
@@ -74,59 +75,65 @@ final class SyncTrigger {
                 %s    END IF;
                     RETURN NEW;
                 END""".formatted(item(), indent(inserted()), byOldOnly(), indent(updated()), fills(), indent(stamp())),
+                fixed.stream()
+                        .flatMap(pair -> Stream.of(pair.old(), pair.now()))
+                        .toList(),
                 disagreement(table.pairs(), true),
                 disagreement(pairs(false), true) + "\n        OR " + byOldOnly(),
-                disagreement(pairs(true), false));
+                disagreement(fixed, false));
     }
 
     /** The triggers of phase 3. */
     List<String> onward() {
+        List<Pair> fixed = pairs(true);
+        List<String> named = new ArrayList<>(table.oldColumns());
+        fixed.forEach(pair -> named.add(pair.now()));
         return create(
                 """
                 BEGIN
                     IF TG_OP = 'INSERT' AND %s IS NULL THEN
                 %s%s%s    ELSIF TG_OP = 'INSERT' THEN
                 %s    ELSIF TG_NARGS = 0 THEN
-                %s    ELSE
-                %s    END IF;
+                %s%s    ELSE
+                %s%s    END IF;
                     RETURN NEW;
                 END""".formatted(
                                 item(),
                                 indent(adopted()),
                                 indent(fills()),
                                 indent(stamp()),
-                                indent(filled(table.pairs()) + filledProcessed()),
-                                indent(onward(pairs(false)) + filledProcessed()),
-                                indent(onward(pairs(true)))),
+                                indent(filled(table.pairs())),
+                                table.pair("status") == null ? indent(refuseOld(byOldOnly())) : "",
+                                indent(filled(pairs(false))),
+                                indent(refuseOld(onlyOldChanged())),
+                                indent(filledIfChanged(fixed))),
+                named,
                 "",
                 "",
                 "");
     }
 
-    private String onward(List<Pair> pairs) {
+    private String refuseOld(String condition) {
         return """
                     IF %s THEN
                 %s        RAISE EXCEPTION 'table %s is in phase 3: its old columns are only read'
                             USING ERRCODE = 'integrity_constraint_violation',
                                 HINT = 'Write the new columns, or take the table back to phase 2.';
                     END IF;
-                %s""".formatted(onlyOldChanged(pairs), indent(note()), table.name(), filledIfChanged(pairs));
+                """.formatted(condition, indent(note()), table.name());
     }
 
-    /** @param fixed when to look at what hardly anybody changes */
-    private List<String> create(String body, String insert, String update, String fixed) {
+    /** @param named what has to be named by an update to be looked at */
+    private List<String> create(String body, List<String> named, String insert, String update, String namedUpdate) {
         List<String> statements = new ArrayList<>();
         statements.add("CREATE OR REPLACE FUNCTION " + function() + " RETURNS trigger LANGUAGE plpgsql AS "
                 + Quoted.body(body));
         statements.addAll(dropTriggers());
         statements.add(trigger("_sync", "INSERT", insert, ""));
         statements.add(trigger("_sync_update", "UPDATE", update, ""));
-        List<String> columns = pairs(true).stream()
-                .flatMap(pair -> Stream.of(pair.old(), pair.now()))
-                .map(Quoted::name)
-                .toList();
-        if (!columns.isEmpty()) {
-            statements.add(trigger("_sync_fixed", "UPDATE OF " + String.join(", ", columns), fixed, "'fixed'"));
+        if (!named.isEmpty()) {
+            String columns = String.join(", ", named.stream().map(Quoted::name).toList());
+            statements.add(trigger("_sync_named", "UPDATE OF " + columns, namedUpdate, "'named'"));
         }
         return statements;
     }
@@ -139,16 +146,16 @@ final class SyncTrigger {
 
     /** The names of the triggers that keep this table's sides equal. */
     static List<String> triggers(LegacyTable table) {
-        return Stream.of("_sync", "_sync_update", "_sync_fixed")
-                .filter(suffix -> !suffix.equals("_sync_fixed")
+        return Stream.of("_sync", "_sync_update", "_sync_named")
+                .filter(suffix -> !suffix.equals("_sync_named")
                         || table.pairs().stream().anyMatch(SyncTrigger::isFixed))
                 .map(suffix -> table.name().name() + suffix)
                 .toList();
     }
 
     /**
-     * What hardly anybody changes has a trigger of its own, which PostgreSQL only looks at for a statement that names it:
-     * claims and settles do not, and payloads are long.
+     * What hardly anybody changes is looked at by a trigger of its own, only for a statement that names it: claims and
+     * settles do not, and payloads are long.
      */
     private static boolean isFixed(Pair pair) {
         return FIXED.contains(pair.column().name());
@@ -346,8 +353,8 @@ final class SyncTrigger {
                 .formatted(now("status"), now, pair == null ? "" : " %s := %s;".formatted(old(pair), toOld(pair)));
     }
 
-    private String onlyOldChanged(List<Pair> pairs) {
-        List<String> conditions = pairs.stream()
+    private String onlyOldChanged() {
+        List<String> conditions = table.pairs().stream()
                 .map(pair -> "%1$s IS DISTINCT FROM %2$s AND %1$s IS DISTINCT FROM %3$s"
                         .formatted(old(pair), before(pair.old()), toOld(pair)))
                 .collect(Collectors.toCollection(ArrayList::new));
@@ -355,16 +362,14 @@ final class SyncTrigger {
             conditions.add("%1$s IS DISTINCT FROM %2$s AND %1$s <> (%3$s = 2) AND %3$s <> 3"
                     .formatted(processed(), beforeProcessed(), now("status")));
         }
-        if (table.pair("status") == null) {
-            conditions.add(byOldOnly());
-        }
-        return conditions.isEmpty() ? "false" : String.join("\n            OR ", conditions);
+        return String.join("\n            OR ", conditions);
     }
 
     private String filled(List<Pair> pairs) {
         return pairs.stream()
-                .map(pair -> "    " + old(pair) + " := " + toOld(pair) + ";\n")
-                .collect(Collectors.joining());
+                        .map(pair -> "    " + old(pair) + " := " + toOld(pair) + ";\n")
+                        .collect(Collectors.joining())
+                + (table.processed() == null ? "" : "    %s := %s = 2;\n".formatted(processed(), now("status")));
     }
 
     private String filledIfChanged(List<Pair> pairs) {
@@ -372,10 +377,6 @@ final class SyncTrigger {
                 .map(pair -> "    IF %s IS DISTINCT FROM %s THEN %s := %s; END IF;\n"
                         .formatted(now(pair), before(pair.now()), old(pair), toOld(pair)))
                 .collect(Collectors.joining());
-    }
-
-    private String filledProcessed() {
-        return table.processed() == null ? "" : "    %s := %s = 2;\n".formatted(processed(), now("status"));
     }
 
     /** What no old column tells of. */
