@@ -28,7 +28,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class SyncTrigger {
     private static final Set<String> FIXED = Set.of(
-            "work_item_id", "message_id", "source", "hash", "topic", "payload", "correlation_id", "created_on",
+            "work_item_id",
+            "message_id",
+            "source",
+            "hash",
+            "topic",
+            "payload",
+            "correlation_id",
+            "created_on",
             "first_seen_on");
 
     private final LegacyTable table;
@@ -147,8 +154,8 @@ final class SyncTrigger {
     /** The names of the triggers that keep this table's sides equal. */
     static List<String> triggers(LegacyTable table) {
         return Stream.of("_sync", "_sync_update", "_sync_named")
-                .filter(suffix -> !suffix.equals("_sync_named")
-                        || table.pairs().stream().anyMatch(SyncTrigger::isFixed))
+                .filter(suffix ->
+                        !suffix.equals("_sync_named") || table.pairs().stream().anyMatch(SyncTrigger::isFixed))
                 .map(suffix -> table.name().name() + suffix)
                 .toList();
     }
