@@ -2,7 +2,7 @@ package dev.outbox.benchmarks;
 
 import dev.outbox.evolution.LegacyTables;
 import dev.outbox.evolution.Spelling;
-import dev.outbox.migrations.Phase;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import java.sql.SQLException;
 import java.time.Duration;

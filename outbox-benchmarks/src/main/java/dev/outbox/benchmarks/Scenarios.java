@@ -1,7 +1,7 @@
 package dev.outbox.benchmarks;
 
 import dev.outbox.benchmarks.Scenario.Metric;
-import dev.outbox.migrations.Phase;
+import dev.outbox.jdbc.Phase;
 import java.util.List;
 
 /** All scenarios there are. To add one, add it here. */

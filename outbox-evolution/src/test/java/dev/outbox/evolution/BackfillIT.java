@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.BackfillProgress;
-import dev.outbox.migrations.Phase;
 import dev.outbox.migrations.Upgrade;
 import java.io.BufferedReader;
 import java.nio.file.Path;

@@ -7,7 +7,7 @@ import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.Priority;
-import dev.outbox.migrations.Phase;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.postgres.PostgresInbox;
 import dev.outbox.postgres.PostgresOutbox;
 import java.sql.Connection;

@@ -5,9 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.groups.Tuple.tuple;
 
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Databases;
-import dev.outbox.migrations.Phase;
 import dev.outbox.migrations.Upgrade;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -16,6 +17,18 @@ import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
 class DatabasesIT {
+    /** Pools throw what they like. */
+    private static DataSource odd() {
+        return new PGSimpleDataSource() {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public Connection getConnection() {
+                throw new IllegalStateException("no pool");
+            }
+        };
+    }
+
     @Test
     void aTenantThatFailsDoesNotStopTheOthers() throws Exception {
         Upgrade upgrade =
@@ -33,6 +46,7 @@ class DatabasesIT {
             Map<String, DataSource> tenants = new LinkedHashMap<>();
             tenants.put("first", first.dataSource());
             tenants.put("unreachable", unreachable);
+            tenants.put("odd", odd());
             tenants.put("ahead", ahead.dataSource());
             tenants.put("broken", broken.dataSource());
             tenants.put("last", last.dataSource());
@@ -40,11 +54,16 @@ class DatabasesIT {
 
             assertThat(databases.plan().get("first/outbox")).contains("ALTER TABLE \"public\".\"outbox\"");
             assertThat(databases.plan().get("unreachable/outbox")).startsWith("-- unreachable/outbox: cannot read");
+            assertThat(databases.plan().get("odd/outbox"))
+                    .isEqualTo("-- odd/outbox: java.lang.IllegalStateException: no pool");
+            assertThat(databases.plan().get("broken/outbox"))
+                    .startsWith("-- broken/outbox: table \"public.outbox\" is not ready for phase 1: no column");
             assertThat(databases.apply(Phase.ADDITIVE))
                     .extracting(Databases.Result::database, Databases.Result::succeeded)
                     .containsExactly(
                             tuple("first", true),
                             tuple("unreachable", false),
+                            tuple("odd", false),
                             tuple("ahead", true),
                             tuple("broken", false),
                             tuple("last", true));
@@ -53,13 +72,14 @@ class DatabasesIT {
                     .contains("first/outbox: phase 1, next phase 2", "ahead/outbox: phase 2, next phase 3")
                     .anyMatch(
                             line -> line.matches("last/outbox: phase 1, next phase 2, in the way: .*1 rows are not.*"));
-            assertThat(databases.backfill().get(4).toString()).isEqualTo("last/outbox: phase 1, next phase 2");
+            assertThat(databases.backfill().get(5).toString()).isEqualTo("last/outbox: phase 1, next phase 2");
 
             assertThatThrownBy(databases::verify)
                     .isInstanceOf(OutboxException.class)
-                    .hasMessageStartingWith("the schema is wrong in 2 places:\n  unreachable/outbox: cannot read table")
+                    .hasMessageStartingWith("the schema is wrong in 3 places:\n  unreachable/outbox: cannot read table")
                     .hasMessageContaining("\n  broken/outbox: no column stands for topic");
             tenants.remove("unreachable");
+            tenants.remove("odd");
             tenants.remove("broken");
             Databases.of(tenants, upgrade).verify();
         }

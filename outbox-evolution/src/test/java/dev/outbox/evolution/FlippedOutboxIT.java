@@ -1,6 +1,6 @@
 package dev.outbox.evolution;
 
-import dev.outbox.migrations.Phase;
+import dev.outbox.jdbc.Phase;
 
 class FlippedOutboxIT extends PhasedOutboxContract {
     FlippedOutboxIT() {

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.OutboxMigrations;
-import dev.outbox.migrations.Phase;
 import dev.outbox.migrations.Upgrade;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.UUID;
 import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.Test;
 
@@ -40,6 +42,35 @@ class FlywayUpgradeIT {
             assertThat(Upgrade.inbox("inbox", "billing").phase(legacy.dataSource()))
                     .isEqualTo(Phase.DUAL);
         }
+    }
+
+    @Test
+    void applicationsThatLookRarelyAreGivenTheirTime() throws Exception {
+        try (Legacy legacy = new Legacy(Spelling.PASCAL)) {
+            for (Phase phase : new Phase[] {Phase.ADDITIVE, Phase.DUAL}) {
+                Upgrade.outbox("outbox").apply(legacy.dataSource(), phase);
+            }
+            assertThatThrownBy(() -> migrate(legacy, 3, Map.of("outbox_refresh_interval", "PT30M")))
+                    .hasStackTraceContaining("it came to phase 2 less than PT1H ago");
+            assertThatThrownBy(() -> migrate(legacy, 3, Map.of("outbox_refresh_interval", "soon")))
+                    .hasStackTraceContaining(
+                            "the placeholder outbox_refresh_interval must be a duration such as PT30S, was soon");
+        }
+    }
+
+    private static void migrate(Legacy legacy, int phase, Map<String, String> more) {
+        Map<String, String> placeholders = new HashMap<>(more);
+        placeholders.put("outbox_table", "outbox");
+        Flyway.configure()
+                .dataSource(legacy.dataSource())
+                .locations(OutboxMigrations.postgresUpgradeLocation(phase))
+                .placeholders(placeholders)
+                .table("history_" + UUID.randomUUID())
+                .baselineOnMigrate(true)
+                .baselineVersion("0")
+                .configuration(Map.of("flyway.postgresql.transactional.lock", "false"))
+                .load()
+                .migrate();
     }
 
     @Test

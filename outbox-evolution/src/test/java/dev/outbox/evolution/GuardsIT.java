@@ -4,16 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Finding;
 import dev.outbox.migrations.Finding.Concern;
-import dev.outbox.migrations.Phase;
 import dev.outbox.migrations.TableReport;
 import dev.outbox.migrations.Upgrade;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.UUID;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -88,7 +93,7 @@ class GuardsIT {
         outbox.apply(legacy.dataSource(), Phase.ADDITIVE);
 
         assertRefused(Phase.DUAL, outbox, "not ready for phase 2: 2 rows are not backfilled; run the backfill");
-        assertScriptRefused(Phase.DUAL, outbox, "rows that are not backfilled");
+        assertScriptRefused(Phase.DUAL, outbox, "table public.outbox: 2 rows are not backfilled; run the backfill");
         assertThat(only(Concern.NOT_BACKFILLED).rows()).isEqualTo(2);
         assertThat(outbox.report(legacy.dataSource()).problems()).isEmpty();
 
@@ -101,14 +106,20 @@ class GuardsIT {
     void rowsThatDifferAreFound() throws SQLException {
         legacy.run("INSERT INTO outbox ([Topic], [Payload]) VALUES ('t', 'p'), ('t', 'q')");
         to(Phase.ADDITIVE);
-        legacy.run("ALTER TABLE outbox DISABLE TRIGGER outbox_sync");
+        legacy.run("ALTER TABLE outbox DISABLE TRIGGER outbox_sync_update");
         legacy.run("UPDATE outbox SET [RetryCount] = 9 WHERE [Payload] = 'p'");
 
         assertThat(only(Concern.DIFFERENT).rows()).isEqualTo(1);
         assertThat(only(Concern.SYNC_MISSING).wrong()).isTrue();
-        assertRefused(Phase.DUAL, outbox, "outbox_sync is missing or disabled", "1 rows say one thing in old columns");
+        assertRefused(
+                Phase.DUAL,
+                outbox,
+                "one of the triggers outbox_sync, outbox_sync_update, outbox_sync_named is missing or disabled",
+                "1 rows say one thing in old columns");
+        assertScriptRefused(Phase.DUAL, outbox, "outbox_sync_named is missing or disabled");
 
         outbox.apply(legacy.dataSource(), Phase.ADDITIVE);
+        assertScriptRefused(Phase.DUAL, outbox, "1 rows say one thing in old columns");
         assertThat(outbox.report(legacy.dataSource()).problems())
                 .extracting(Finding::concern)
                 .containsExactly(Concern.DIFFERENT);
@@ -131,8 +142,9 @@ class GuardsIT {
                     connection, owner, old.claim(connection, owner, 1).get(0).id());
         }
         Upgrade patient = outbox.quietFor(Duration.ofHours(1));
-        assertRefused(Phase.FLIPPED, patient, "1 rows were written by an old application within the last PT1H");
-        assertScriptRefused(Phase.FLIPPED, patient, "somebody wrote only its old columns within the last PT1H");
+        String refusal = "somebody wrote columns that are going to be dropped, and only those, within the last PT1H";
+        assertRefused(Phase.FLIPPED, patient, refusal);
+        assertScriptRefused(Phase.FLIPPED, patient, refusal);
 
         outbox.apply(legacy.dataSource(), Phase.FLIPPED);
     }
@@ -143,6 +155,92 @@ class GuardsIT {
         to(Phase.DUAL);
 
         assertRefused(Phase.FLIPPED, outbox, "1 rows break the rule CHECK (status BETWEEN 0 AND 3)");
+        assertScriptRefused(Phase.FLIPPED, outbox, "1 rows break the rule CHECK (status BETWEEN 0 AND 3)");
+    }
+
+    /** Whoever runs a script in a tool that does not stop at an error gets no further either. */
+    @Test
+    void everyTransactionOfAScriptChecksWhetherItsTimeHasCome() throws SQLException {
+        for (Upgrade upgrade : new Upgrade[] {outbox, inbox}) {
+            List<String> scripts = new ArrayList<>();
+            for (Phase phase : new Phase[] {Phase.DUAL, Phase.FLIPPED, Phase.CLEAN}) {
+                scripts.add(upgrade.render(legacy.dataSource(), phase));
+            }
+            for (Phase phase : new Phase[] {Phase.ADDITIVE, Phase.DUAL}) {
+                scripts.add(upgrade.renderBack(legacy.dataSource(), phase));
+            }
+            for (String script : scripts) {
+                List<MatchResult> transactions = Pattern.compile("BEGIN;\n(.*?)COMMIT;\n\n", Pattern.DOTALL)
+                        .matcher(script)
+                        .results()
+                        .toList();
+                assertThat(transactions).hasSizeGreaterThan(1);
+                for (MatchResult transaction : transactions) {
+                    assertThatThrownBy(() -> legacy.run(transaction.group(1)))
+                            .isInstanceOf(SQLException.class)
+                            .hasMessageContaining("it must be in phase ");
+                }
+            }
+        }
+    }
+
+    @Test
+    void viewsOfColumnsThatChangeTheirTypeStopPhase4() throws SQLException {
+        try (Legacy snake = new Legacy(Spelling.SNAKE)) {
+            snake.run("CREATE VIEW monitor AS SELECT topic FROM outbox");
+            for (Phase phase : EnumSet.range(Phase.ADDITIVE, Phase.SETTLING)) {
+                outbox.apply(snake.dataSource(), phase);
+            }
+
+            assertThatThrownBy(() -> outbox.apply(snake.dataSource(), Phase.CLEAN))
+                    .isInstanceOf(OutboxException.class)
+                    .hasMessageContaining("view monitor reads the column topic, whose type is going to change; drop it,"
+                            + " and create it again after phase 4");
+
+            snake.run("DROP VIEW monitor");
+            outbox.apply(snake.dataSource(), Phase.CLEAN);
+        }
+    }
+
+    @Test
+    void unfinishedArrivalsAreRemovedInSmallTransactions() throws SQLException {
+        legacy.run("INSERT INTO inbox ([MessageId], [Source], [Status]) SELECT 'm' || i, 's',"
+                + " CASE WHEN i % 10 = 0 THEN 'Done' ELSE 'Seen' END FROM generate_series(1, 3000) i");
+        inbox.apply(legacy.dataSource(), Phase.ADDITIVE);
+        inbox.backfill().run(legacy.dataSource());
+        inbox.apply(legacy.dataSource(), Phase.DUAL);
+        legacy.run("CREATE TABLE removed (tx xid8, rows int)");
+        legacy.run("""
+                CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    INSERT INTO removed SELECT pg_current_xact_id(), count(*) FROM gone;
+                    RETURN NULL;
+                END $$
+                """);
+        legacy.run("CREATE TRIGGER note AFTER DELETE ON inbox REFERENCING OLD TABLE AS gone FOR EACH STATEMENT"
+                + " EXECUTE FUNCTION note()");
+
+        inbox.apply(legacy.dataSource(), Phase.FLIPPED);
+
+        assertThat(legacy.value("SELECT count(*), min([Status]) FROM inbox")).isEqualTo("300,Done");
+        assertThat(legacy.value("SELECT sum(rows), max(rows), count(DISTINCT tx) FROM removed"))
+                .isEqualTo("2700,1000,3");
+    }
+
+    @Test
+    void aConsumerMayBeCalledAnything() throws SQLException {
+        String name = "b$$i$body1$ll%s'ing";
+        Upgrade odd =
+                Upgrade.inbox("inbox", name).refreshInterval(Duration.ZERO).quietFor(Duration.ZERO);
+        legacy.run("INSERT INTO inbox ([MessageId], [Source], [Status]) VALUES ('m', 's', 'Done')");
+        odd.apply(legacy.dataSource(), Phase.ADDITIVE);
+        legacy.run(odd.backfill().render(legacy.dataSource()));
+        legacy.run("INSERT INTO inbox ([MessageId], [Source], [Status]) VALUES ('n', 's', 'Done')");
+        odd.apply(legacy.dataSource(), Phase.DUAL);
+        odd.apply(legacy.dataSource(), Phase.FLIPPED);
+        odd.back(legacy.dataSource(), Phase.DUAL);
+
+        assertThat(legacy.rows("SELECT DISTINCT consumer FROM inbox")).containsExactly(name);
     }
 
     @Test
@@ -198,7 +296,7 @@ class GuardsIT {
         legacy.run("ALTER TABLE outbox ADD COLUMN [topic__] text");
         assertThatThrownBy(() -> outbox.report(legacy.dataSource()))
                 .isInstanceOf(OutboxException.class)
-                .hasMessageContaining("has two columns for topic: Topic and topic_");
+                .hasMessageContaining("has more than one column for topic: Topic, topic_, topic__");
     }
 
     @Test
@@ -269,7 +367,7 @@ class GuardsIT {
                 + " VALUES (gen_random_uuid(), 't', 'new', 'k')");
         assertThatThrownBy(() -> outbox.back(legacy.dataSource(), Phase.DUAL))
                 .isInstanceOf(OutboxException.class)
-                .hasMessageContaining("unfinished messages with a key or a binary payload");
+                .hasMessageContaining("1 unfinished messages have a key");
         legacy.run("UPDATE outbox SET message_key = NULL");
         for (Upgrade upgrade : new Upgrade[] {outbox, inbox}) {
             upgrade.back(legacy.dataSource(), Phase.DUAL);

@@ -2,8 +2,8 @@ package dev.outbox.evolution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Databases;
-import dev.outbox.migrations.Phase;
 import dev.outbox.migrations.Upgrade;
 import java.util.Map;
 import javax.sql.DataSource;

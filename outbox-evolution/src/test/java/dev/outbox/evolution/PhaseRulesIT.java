@@ -9,7 +9,7 @@ import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.Status;
-import dev.outbox.migrations.Phase;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import dev.outbox.postgres.PostgresInbox;
 import dev.outbox.postgres.PostgresOutbox;
@@ -127,10 +127,9 @@ class PhaseRulesIT {
 
         assertThatThrownBy(() -> inbox("shipping"))
                 .isInstanceOf(OutboxException.class)
-                .hasMessage(
-                        "table \"public.inbox\" is in phase 1 (additive) and belongs to consumer billing, was opened"
-                                + " for shipping; several consumers need phase 3 (flipped): apply the migrations up to that"
-                                + " phase first");
+                .hasMessage("table \"public.inbox\" is in phase 1 and belongs to consumer billing, was opened"
+                        + " for shipping; several consumers need phase 3: apply the migrations up to that"
+                        + " phase first");
     }
 
     @Test
@@ -243,8 +242,8 @@ class PhaseRulesIT {
         assertThatThrownBy(() -> commit(tx ->
                         inbox.receive(tx, Incoming.from("shop", "m".repeat(65)).payload("p"))))
                 .isInstanceOf(OutboxException.class)
-                .hasMessage("message_id has 65 characters, but in phase 0 (legacy) of the schema table \"public.inbox\""
-                        + " holds at most 64; shorten it, or apply the migrations up to phase 4 (clean) first");
+                .hasMessage("message_id has 65 characters, but in phase 0 of the schema table \"public.inbox\""
+                        + " holds at most 64; shorten it, or apply the migrations up to phase 4 first");
     }
 
     @Test

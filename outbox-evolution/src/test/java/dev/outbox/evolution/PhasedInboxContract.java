@@ -2,7 +2,7 @@ package dev.outbox.evolution;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.outbox.migrations.Phase;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.testkit.InboxContract;
 import dev.outbox.testkit.InboxFixture;
 import dev.outbox.testkit.InboxScenario;

@@ -1,7 +1,7 @@
 package dev.outbox.evolution;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.migrations.Phase;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import dev.outbox.testkit.EmbeddedDatabase;
 import dev.outbox.testkit.Feature;

@@ -2,8 +2,8 @@ package dev.outbox.evolution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.OutboxMigrations;
-import dev.outbox.migrations.Phase;
 import dev.outbox.migrations.Upgrade;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -28,7 +28,7 @@ class PhasesIT {
         };
     }
 
-    private static Legacy filled(Spelling spelling) throws SQLException {
+    static Legacy filled(Spelling spelling) throws SQLException {
         Legacy legacy = new Legacy(spelling);
         legacy.run(
                 "INSERT INTO outbox ([Topic], [Payload], [CreatedAt]) SELECT 't' || i, 'p', now() - i * interval '1 hour'"
@@ -40,7 +40,7 @@ class PhasesIT {
         return legacy;
     }
 
-    private static void assertEqualFresh(Legacy legacy) throws SQLException {
+    static void assertEqualFresh(Legacy legacy) throws SQLException {
         legacy.run("CREATE SCHEMA fresh");
         OutboxMigrations.install(legacy.dataSource(), "fresh.outbox");
         OutboxMigrations.installInbox(legacy.dataSource(), "fresh.inbox");

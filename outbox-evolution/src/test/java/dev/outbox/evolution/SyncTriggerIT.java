@@ -3,7 +3,7 @@ package dev.outbox.evolution;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.migrations.Phase;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -202,6 +202,25 @@ class SyncTriggerIT {
             pascal.run("UPDATE inbox SET " + change);
             assertThat(pascal.value("SELECT status, [Status] FROM inbox")).isEqualTo(expected);
         }
+    }
+
+    @Test
+    void whatHardlyAnybodyChangesFollowsToo() throws SQLException {
+        for (Legacy legacy : new Legacy[] {pascal, flipped}) {
+            legacy.run("TRUNCATE outbox");
+            legacy.run("INSERT INTO outbox (work_item_id, topic, payload) VALUES (gen_random_uuid(), 't', 'p')");
+            legacy.run("UPDATE outbox SET topic = 'u', payload = 'q'");
+            assertThat(legacy.value("SELECT [Topic], [Payload], legacy_write_on IS NULL FROM outbox"))
+                    .isEqualTo("u,q,t");
+        }
+        assertThatThrownBy(() -> flipped.run("UPDATE outbox SET [Payload] = 'r'"))
+                .hasMessageContaining("its old columns are only read");
+        assertThatThrownBy(() -> pascal.run("UPDATE outbox SET [Payload] = 'r', payload = 's'"))
+                .hasMessageContaining("different values in one statement");
+
+        pascal.run("UPDATE outbox SET [Payload] = 'r'");
+        assertThat(pascal.value("SELECT payload, legacy_write_on IS NOT NULL FROM outbox"))
+                .isEqualTo("r,t");
     }
 
     @Test

@@ -2,9 +2,9 @@ package dev.outbox.postgres;
 
 import dev.outbox.OutboxException;
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Connections;
-import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.TableSettings;
 import java.lang.ref.WeakReference;
 import java.sql.SQLException;

@@ -1,8 +1,9 @@
 package dev.outbox.postgres;
 
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.ColumnNames;
 import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.Phase;
+import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.Writes;
 import dev.outbox.jdbc.internal.Writes.Target;
 import java.util.ArrayList;
@@ -23,33 +24,8 @@ import org.jspecify.annotations.Nullable;
  * phase 3 on no old column is named, so that they can be dropped.
  */
 final class PostgresColumns {
-    /** The old names of columns, where they are not the canonical ones; in any spelling. */
-    private static final Map<String, List<String>> OUTBOX = Map.of(
-            "work_item_id", List.of("id"),
-            "message_id", List.of(),
-            "created_on", List.of("created_at"),
-            "processed_on", List.of("processed_at"),
-            "attempt_count", List.of("retry_count"),
-            "due_on", List.of("due_time_utc", "due_time", "due_at"));
-
-    private static final Map<String, List<String>> INBOX = Map.of(
-            "message_id", List.of(),
-            "source", List.of(),
-            "hash", List.of(),
-            "first_seen_on", List.of("first_seen_utc", "first_seen_at"),
-            "last_seen_on", List.of("last_seen_utc", "last_seen_at"),
-            "processed_on", List.of("processed_utc", "processed_at"),
-            "attempt_count", List.of("attempts"),
-            "due_on", List.of("due_time_utc", "due_time", "due_at"));
-
-    /** Legacy tables of both kinds have them. */
-    private static final List<String> COMMON =
-            List.of("status", "topic", "payload", "last_error", "locked_until", "owner_token");
-
     /** The old text of a status is at the place of its code. */
     private static final String STATUSES = "ARRAY['Seen','Processing','Done','Dead']";
-
-    private static final List<String> IS_PROCESSED = List.of("is_processed");
 
     /** What is read where there is no column yet, or where it is not filled yet; else null. */
     private static final Map<String, String> ABSENT = Map.of(
@@ -78,6 +54,7 @@ final class PostgresColumns {
     private final Map<String, String> types;
     private final Phase phase;
     private final boolean inbox;
+    private final LegacyNames legacy;
     private final Map<String, String> read = new HashMap<>();
     private final Map<String, List<Target>> written = new HashMap<>();
 
@@ -87,27 +64,17 @@ final class PostgresColumns {
         this.types = types;
         this.phase = phase;
         this.inbox = inbox;
+        this.legacy = inbox ? LegacyNames.INBOX : LegacyNames.OUTBOX;
     }
 
     /** What a legacy table must have and this one has not. */
     List<String> missing() {
-        List<String> missing = new ArrayList<>();
-        List<String> needed = new ArrayList<>(COMMON);
-        needed.addAll((inbox ? INBOX : OUTBOX).keySet());
-        for (String logical : needed) {
-            List<String> old = oldNames(logical);
-            if (names.like(old, null).isEmpty()) {
-                missing.add(old.get(0));
-            }
-        }
-        return missing.stream().sorted().toList();
-    }
-
-    /** The column's old names; the canonical one is among them. */
-    private List<String> oldNames(String logical) {
-        List<String> old = new ArrayList<>((inbox ? INBOX : OUTBOX).getOrDefault(logical, List.of()));
-        old.add(logical);
-        return old;
+        return legacy.known().stream()
+                .map(legacy::of)
+                .filter(old -> names.like(old, null).isEmpty())
+                .map(old -> old.get(0))
+                .sorted()
+                .toList();
     }
 
     /** @param logical all columns of the canonical table */
@@ -137,7 +104,7 @@ final class PostgresColumns {
     private void putStatuses(boolean byOld) {
         Optional<String> text = byOld ? oldOrShared("status").filter(this::isText) : Optional.empty();
         String status = text.orElse(read.get("status"));
-        Optional<String> processed = inbox || !byOld ? Optional.empty() : old(IS_PROCESSED, null);
+        Optional<String> processed = inbox || !byOld ? Optional.empty() : old(LegacyNames.IS_PROCESSED, null);
         String unprocessed =
                 processed.map(flag -> " AND " + flag + " IS NOT TRUE").orElse("");
         read.put("ready", status + (text.isPresent() ? " = 'Seen'" : " = 0") + unprocessed);
@@ -175,7 +142,8 @@ final class PostgresColumns {
             before.filter(column -> !Optional.of(column).equals(now))
                     .ifPresent(column -> targets.add(new Target(column, writing(logical, column))));
             if (logical.equals("status") && !inbox) {
-                old(IS_PROCESSED, null).ifPresent(column -> targets.add(new Target(column, "((%1$s) = 2)")));
+                old(LegacyNames.IS_PROCESSED, null)
+                        .ifPresent(column -> targets.add(new Target(column, "((%1$s) = 2)")));
             }
             written.put(logical, targets);
         }
@@ -221,23 +189,19 @@ final class PostgresColumns {
 
     /** The column's own name, unless an old column of another type has it. */
     private String newColumn(String logical) {
-        return phase.before(Phase.SETTLING) && names.has(interim(logical)) ? interim(logical) : logical;
-    }
-
-    /** What a new column is called while an old column of another type has its name. */
-    static String interim(String logical) {
-        return logical.equals("status") ? "status_code" : logical + "_new";
+        return phase.before(Phase.SETTLING) && names.has(LegacyNames.interim(logical))
+                ? LegacyNames.interim(logical)
+                : logical;
     }
 
     /** The old column, which may be the new one too. */
     private Optional<String> oldOrShared(String logical) {
         if (phase == Phase.LEGACY) {
-            return old(oldNames(logical), null);
+            return old(legacy.of(logical), null);
         }
         String now = newColumn(logical);
-        Optional<String> other = old(oldNames(logical), now);
-        boolean known = COMMON.contains(logical) || (inbox ? INBOX : OUTBOX).containsKey(logical);
-        return other.isPresent() || !known ? other : Optional.of(quote(now));
+        Optional<String> other = old(legacy.of(logical), now);
+        return other.isPresent() || !legacy.known().contains(logical) ? other : Optional.of(quote(now));
     }
 
     private Optional<String> old(List<String> wanted, @Nullable String except) {

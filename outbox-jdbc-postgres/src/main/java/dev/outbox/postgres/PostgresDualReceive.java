@@ -1,8 +1,8 @@
 package dev.outbox.postgres;
 
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Capability;
-import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Reception.Identity;
 import dev.outbox.jdbc.internal.Reception.Known;

@@ -1,10 +1,10 @@
 package dev.outbox.postgres;
 
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.TableOptions;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.MessageRow;
-import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.jdbc.internal.TableSettings;
 import java.time.Duration;

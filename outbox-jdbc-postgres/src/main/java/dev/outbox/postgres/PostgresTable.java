@@ -2,16 +2,18 @@ package dev.outbox.postgres;
 
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Capability;
 import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.Phase;
+import dev.outbox.jdbc.internal.LegacyNames;
+import dev.outbox.jdbc.internal.Marker;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -62,14 +64,12 @@ record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, 
             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
             WHERE c.oid = to_regclass(?)
+            ORDER BY a.attnum
             """;
 
     /** What tells an inbox table from an outbox. */
     private static final List<String> INBOX_COLUMNS =
             List.of("consumer", "source", "hash", "receipt_count", "first_seen_on", "last_seen_on");
-
-    /** A column that only tables have that are on their way. */
-    private static final String ON_ITS_WAY = "legacy_write_on";
 
     /** An outbox table: every row is ours. */
     static PostgresTable detect(Connection connection, TableName name) throws SQLException {
@@ -99,7 +99,7 @@ record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, 
     }
 
     /**
-     * @param types of the columns, by name
+     * @param types of the columns, by name, in the order of the table
      * @param owner the consumer that all rows belong to before phase 3; null if that is not told
      */
     private record Found(
@@ -110,8 +110,8 @@ record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, 
             @Nullable String owner) {
         /** By its marker; where there is none, a table is as it was before any migration, or as it is after all. */
         Phase phase(boolean inbox) {
-            Optional<Phase> marked = Phase.read(comment);
-            if (marked.isEmpty() && types.containsKey(ON_ITS_WAY)) {
+            Optional<Phase> marked = Marker.read(comment).map(Marker::phase);
+            if (marked.isEmpty() && types.containsKey(LegacyNames.LEGACY_WRITE)) {
                 throw new OutboxException(
                         "table \"" + name + "\" is between two phases of its migration, but its comment"
                                 + " does not tell which; restore the line \"dev.outbox " + (inbox ? "inbox " : "")
@@ -128,7 +128,7 @@ record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, 
         void need(String what, List<String> needed, Phase phase) {
             List<String> missing = needed.stream()
                     .filter(column -> !types.containsKey(column))
-                    .filter(column -> phase == Phase.CLEAN || !types.containsKey(PostgresColumns.interim(column)))
+                    .filter(column -> phase == Phase.CLEAN || !types.containsKey(LegacyNames.interim(column)))
                     .toList();
             if (!missing.isEmpty()) {
                 throw new OutboxException("table \"" + name + "\" is not " + what + " table: it has no column "
@@ -151,12 +151,22 @@ record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, 
         }
 
         private PostgresColumns columns(Phase phase, boolean inbox) {
-            return new PostgresColumns(name.toString(), types, phase, inbox);
+            return new PostgresColumns(name.toString(), phase == Phase.LEGACY ? old() : types, phase, inbox);
+        }
+
+        /** Without the columns of a migration that is being taken back: they are about to go. */
+        private Map<String, String> old() {
+            Map<String, String> old = new LinkedHashMap<>(types);
+            if (types.containsKey(LegacyNames.LEGACY_WRITE)) {
+                List<String> names = List.copyOf(types.keySet());
+                old.keySet().removeAll(names.subList(names.indexOf(LegacyNames.LEGACY_WRITE), names.size()));
+            }
+            return old;
         }
     }
 
     private static Found find(Connection connection, TableName name) throws SQLException {
-        Map<String, String> types = new HashMap<>();
+        Map<String, String> types = new LinkedHashMap<>();
         TableName found = name;
         String comment = null;
         String owner = null;

@@ -3,6 +3,7 @@ package dev.outbox.migrations;
 import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.ResultSet;

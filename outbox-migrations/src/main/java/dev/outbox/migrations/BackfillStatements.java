@@ -1,5 +1,6 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.migrations.Canonical.Column;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,7 +36,7 @@ final class BackfillStatements {
                                 table.settled().stream()
                                         .map(column -> "t.%s IS DISTINCT FROM t.%s"
                                                 .formatted(
-                                                        Quoted.name(column), Quoted.name(LegacyTable.interim(column))))
+                                                        Quoted.name(column), Quoted.name(LegacyNames.interim(column))))
                                         .toList())
                         + ")"
                 : "t.sequence IS NULL";
@@ -58,8 +59,9 @@ final class BackfillStatements {
                                 .formatted(
                                         Quoted.text(String.valueOf(table.name().schema())),
                                         Quoted.text(table.name().name() + "_sequence_seq"));
-        return List.of("SELECT pg_advisory_xact_lock(1870034018, hashtext(" + Quoted.text(list) + "))", """
-                DO $$
+        return List.of(
+                "SELECT pg_advisory_xact_lock(1870034018, hashtext(" + Quoted.text(list) + "))",
+                Quoted.block("""
                 BEGIN
                     IF to_regclass(%1$s) IS NULL THEN
                         CREATE TABLE %2$s AS
@@ -68,8 +70,7 @@ final class BackfillStatements {
                         ALTER TABLE %2$s ADD PRIMARY KEY (position);
                         ANALYZE %2$s;
                     END IF;
-                END $$""".formatted(
-                        Quoted.text(list), list, base, order, key, table.quoted(), condition()));
+                END""".formatted(Quoted.text(list), list, base, order, key, table.quoted(), condition())));
     }
 
     String remaining() {
@@ -131,31 +132,32 @@ final class BackfillStatements {
                 BEGIN;
                 %1$s;
                 COMMIT;
-                DO $backfill$
+                %2$s;
+                %3$s;
+                """.formatted(
+                        String.join(";\n", list()),
+                        Quoted.block("""
                 DECLARE
                     at bigint;
                     last bigint;
                 BEGIN
                     LOOP
-                        SELECT min(position) - 1, max(position) INTO at, last FROM %2$s;
+                        SELECT min(position) - 1, max(position) INTO at, last FROM %1$s;
                         EXIT WHEN last IS NULL;
                         WHILE at < last LOOP
+                            %2$s;
                             %3$s;
-                            %4$s;
                             COMMIT;
-                            at := at + %5$d;
-                            PERFORM pg_sleep(%6$s);
+                            at := at + %4$d;
+                            PERFORM pg_sleep(%5$s);
                         END LOOP;
                     END LOOP;
-                END $backfill$;
-                %7$s;
-                """.formatted(
-                        String.join(";\n", list()),
-                        list,
-                        complete("at", "at + " + batch),
-                        crossOff("at", "at + " + batch),
-                        batch,
-                        pause.toMillis() / 1000.0,
+                END""".formatted(
+                                        list,
+                                        complete("at", "at + " + batch),
+                                        crossOff("at", "at + " + batch),
+                                        batch,
+                                        pause.toMillis() / 1000.0)),
                         forget());
     }
 
@@ -164,7 +166,7 @@ final class BackfillStatements {
         if (settles) {
             table.settled()
                     .forEach(column ->
-                            assignments.add(Quoted.name(column) + " = t." + Quoted.name(LegacyTable.interim(column))));
+                            assignments.add(Quoted.name(column) + " = t." + Quoted.name(LegacyNames.interim(column))));
             return assignments;
         }
         assignments.add("sequence = l.position");
@@ -216,10 +218,8 @@ final class BackfillStatements {
         return oldest(table.kind() == Kind.OUTBOX ? "created_on" : "first_seen_on");
     }
 
-    /** The column that has a value in every row. */
     private String oldest(String canonical) {
-        Pair pair = table.pair(canonical);
-        return "t." + Quoted.name(pair == null ? table.now(canonical) : pair.old());
+        return "t." + Quoted.name(table.oldest(canonical));
     }
 
     private List<String> keyList() {

@@ -1,8 +1,11 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.migrations.Canonical.Column;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,12 +18,14 @@ import org.jspecify.annotations.Nullable;
 final class CleanScript {
     private final LegacyTable table;
     private final @Nullable String consumer;
+    private final Upgrade.Options options;
     private final SyncTrigger trigger;
     private final TableSql sql;
 
     CleanScript(LegacyTable table, @Nullable String consumer, Upgrade.Options options) {
         this.table = table;
         this.consumer = consumer;
+        this.options = options;
         this.trigger = new SyncTrigger(table, consumer);
         this.sql = new TableSql(table, options);
     }
@@ -29,8 +34,14 @@ final class CleanScript {
     List<Step> makeRoom() {
         LegacyTable after = table.withRoom();
         List<String> change = new ArrayList<>();
-        change.add(sql.refuseUnlessIn(Phase.FLIPPED, Phase.FLIPPED));
-        change.add(sql.refuseIfYoung(Phase.FLIPPED));
+        change.add(Guard.only(Phase.FLIPPED, Phase.SETTLING, table, options)
+                .test(begun(), "it has begun to settle already; render this script again")
+                .old(Phase.FLIPPED)
+                .quiet()
+                .synced(Phase.FLIPPED)
+                .indexed()
+                .rows(new RowChecks(table, consumer, Phase.FLIPPED).blocking(Phase.SETTLING))
+                .sql());
         change.addAll(trigger.drop());
         if (table.kind() == Kind.OUTBOX) {
             change.add(sql.primaryKey("_pkey_new"));
@@ -42,6 +53,18 @@ final class CleanScript {
                 .toList()));
         change.addAll(new SyncTrigger(after, consumer).bothWays());
         return List.of(Step.together(change));
+    }
+
+    /** Whether what this script takes for old columns has given way to canonical ones of the same names. */
+    private String begun() {
+        List<String> taken = table.interims().stream()
+                .map(table.columns()::get)
+                .filter(Objects::nonNull)
+                .map(old -> "(%s, %s, %s)".formatted(Quoted.text(old.name()), Quoted.text(old.type()), old.bytewise()))
+                .toList();
+        return "(SELECT count(*) FROM pg_attribute WHERE attrelid = " + sql.regclass()
+                + " AND (attname, format_type(atttypid, atttypmod), attcollation = '\"C\"'::regcollation) IN ("
+                + String.join(", ", taken) + ")) < " + taken.size();
     }
 
     /** The second half, after the backfill: what canonical names stand for is as complete as what interim ones do. */
@@ -63,13 +86,14 @@ final class CleanScript {
             }
         }
         List<String> checks = new ArrayList<>();
-        List<String> validations = new ArrayList<>();
         List<String> notNull = settled.stream()
                 .filter(column -> table.kind().canonical.column(column).notNull())
                 .map(Quoted::name)
                 .toList();
-        List<String> change = new ArrayList<>(List.of(sql.refuseIfInvalidIndexes()));
+        List<String> change = new ArrayList<>();
+        List<String> rules = new ArrayList<>();
         if (!notNull.isEmpty()) {
+            rules.add("_complete");
             checks.add(sql.check(
                     "_complete",
                     String.join(
@@ -77,7 +101,6 @@ final class CleanScript {
                             notNull.stream()
                                     .map(column -> column + " IS NOT NULL")
                                     .toList())));
-            validations.add(sql.validate("_complete"));
             change.add(sql.alter(notNull.stream()
                     .map(column -> "ALTER COLUMN " + column + " SET NOT NULL")
                     .toList()));
@@ -86,22 +109,27 @@ final class CleanScript {
         for (Canonical.Check check : table.kind().canonical.checks()) {
             if (TableSql.names(check.condition(), settled)) {
                 checks.add(sql.check(check.suffix() + "_new", check.condition()));
-                validations.add(sql.validate(check.suffix() + "_new"));
+                rules.add(check.suffix() + "_new");
             }
         }
         change.add(sql.mark(Phase.SETTLING));
-        List<Step> steps = new ArrayList<>();
-        steps.add(Step.together(List.of(
-                sql.refuseUnlessIn(Phase.FLIPPED, Phase.SETTLING),
-                sql.refuseIf(
-                        "(" + new BackfillStatements(table, consumer).incomplete() + ") > 0",
-                        "it has rows that are not backfilled; run the backfill first"))));
-        steps.add(Step.alone(indexes));
-        steps.add(Step.together(checks));
-        steps.add(Step.alone(validations));
-        steps.add(Step.alone(List.of("ANALYZE " + table.quoted())));
-        steps.add(Step.together(change));
-        return steps;
+        change.add(0, maySettle().validIndexes().validated(rules).sql());
+        checks.add(0, maySettle().sql());
+        return List.of(
+                Step.together(List.of(maySettle()
+                        .test(
+                                "(" + new BackfillStatements(table, consumer).incomplete() + ") > 0",
+                                "it has rows that are not backfilled; run the backfill first")
+                        .sql())),
+                Step.alone(indexes),
+                Step.together(checks),
+                Step.alone(rules.stream().map(sql::validate).toList()),
+                Step.alone(List.of("ANALYZE " + table.quoted())),
+                Step.together(change));
+    }
+
+    private Guard maySettle() {
+        return Guard.between(Phase.FLIPPED, Phase.SETTLING, table, options).synced(Phase.SETTLING);
     }
 
     /** Whatever is not in a freshly installed table goes, and what is different becomes the same. */
@@ -109,7 +137,7 @@ final class CleanScript {
         List<String> settled = table.settled();
         // after a step that failed the interim columns may be gone already
         Phase from = table.phase() == Phase.SETTLING || table.needsSettling() ? Phase.SETTLING : Phase.FLIPPED;
-        List<Column> retyped = retyped();
+        List<Column> retyped = table.retyped();
         List<String> retypedNames = retyped.stream().map(Column::name).toList();
         List<Canonical.Index> rebuilt = table.kind().canonical.indexes().stream()
                 .filter(index -> TableSql.names(index.body().replaceFirst("^[^)]*\\)", ""), retypedNames))
@@ -119,7 +147,9 @@ final class CleanScript {
                 .toList();
 
         List<Step> steps = new ArrayList<>();
-        steps.add(Step.together(List.of(sql.refuseUnlessIn(from, Phase.CLEAN), sql.refuseIfYoung(from))));
+        steps.add(Step.together(List.of(mayClean(from)
+                .rows(new RowChecks(table, consumer, from).blocking(Phase.CLEAN))
+                .sql())));
         // A partial index whose condition names a column would be rebuilt under the lock that changes the column's
         // type.
         List<String> stand = new ArrayList<>();
@@ -129,10 +159,12 @@ final class CleanScript {
         }
         steps.add(Step.alone(stand));
 
-        List<String> change = new ArrayList<>(trigger.drop());
+        List<String> change = new ArrayList<>();
+        change.add(mayClean(from).sql());
+        change.addAll(trigger.drop());
         change.add(sql.primaryKey("_pkey_new"));
         List<String> gone = new ArrayList<>(table.oldColumns());
-        gone.add(LegacyTable.LEGACY_WRITE);
+        gone.add(LegacyNames.LEGACY_WRITE);
         change.add(sql.dropColumns(gone));
         for (Canonical.Index index : table.kind().canonical.indexes()) {
             if (TableSql.names(index.body(), settled)) {
@@ -175,24 +207,17 @@ final class CleanScript {
         }
         table.kind().canonical.checks().forEach(check -> last.add(sql.validate(check.suffix())));
         steps.add(Step.alone(last));
-        steps.add(Step.together(List.of(sql.refuseIfInvalidIndexes(), sql.mark(Phase.CLEAN))));
+        steps.add(Step.together(List.of(mayClean(from).indexed().sql(), sql.mark(Phase.CLEAN))));
         return steps;
     }
 
-    /** Shared columns that were as good as the canonical ones, and shall be the same. */
-    private List<Column> retyped() {
-        return table.kind().canonical.columns().stream()
-                .filter(column -> {
-                    LegacyTable.Found found = table.columns().get(column.name());
-                    return found != null && found.is(column) && !found.type().equals(column.type());
-                })
-                .toList();
+    private Guard mayClean(Phase from) {
+        return Guard.between(from, Phase.CLEAN, table, options).old(from).quiet();
     }
 
     /** Goes on numbering where the sequence was. */
     private String identity() {
-        return """
-                DO $$
+        return Quoted.block("""
                 DECLARE
                     next bigint;
                 BEGIN
@@ -205,11 +230,11 @@ final class CleanScript {
                         ALTER TABLE %3$s ALTER COLUMN sequence ADD GENERATED BY DEFAULT AS IDENTITY (CACHE 1);
                         PERFORM setval(pg_get_serial_sequence(%5$s, 'sequence'), next, false);
                     END IF;
-                END $$""".formatted(
+                END""".formatted(
                         Quoted.text(table.relation("_sequence_seq")),
                         sql.regclass(),
                         table.quoted(),
                         table.relation("_sequence_seq"),
-                        Quoted.text(table.quoted()));
+                        Quoted.text(table.quoted())));
     }
 }

@@ -1,11 +1,13 @@
 package dev.outbox.migrations;
 
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.Phase;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import javax.sql.DataSource;
@@ -106,8 +108,11 @@ public final class Databases {
                 .filter(candidate -> candidate.table().equals(result.table()))
                 .findFirst()
                 .orElseThrow();
-        DataSource dataSource = dataSources.get(result.database());
-        return dataSource == null ? "" : upgrade.render(dataSource, report.next());
+        try {
+            return upgrade.render(Objects.requireNonNull(dataSources.get(result.database())), report.next());
+        } catch (RuntimeException e) {
+            return "-- " + result.database() + "/" + result.table() + ": " + e.getMessage() + "\n";
+        }
     }
 
     /**
@@ -136,19 +141,24 @@ public final class Databases {
                 try {
                     TableReport report = task.apply(upgrade, dataSource);
                     results.add(new Result(database, upgrade.table(), Optional.of(report), Optional.empty()));
-                } catch (OutboxException e) {
-                    results.add(new Result(database, upgrade.table(), report(upgrade, dataSource), Optional.of(e)));
+                } catch (RuntimeException e) { // of whatever a tenant's pool or driver makes of its troubles
+                    results.add(new Result(
+                            database, upgrade.table(), report(upgrade, dataSource), Optional.of(failure(e))));
                 }
             }
         });
         return results;
     }
 
+    private static OutboxException failure(RuntimeException e) {
+        return e instanceof OutboxException ours ? ours : new OutboxException(e.toString(), e, false);
+    }
+
     /** Where a table is that could not be taken further, unless its database cannot be asked at all. */
     private static Optional<TableReport> report(Upgrade upgrade, DataSource dataSource) {
         try {
             return Optional.of(upgrade.report(dataSource));
-        } catch (OutboxException e) {
+        } catch (RuntimeException e) {
             return Optional.empty();
         }
     }

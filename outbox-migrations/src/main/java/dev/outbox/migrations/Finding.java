@@ -1,5 +1,6 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.Phase;
 import java.util.Set;
 
 /**
@@ -36,6 +37,8 @@ public record Finding(Concern concern, String text, long rows, boolean wrong, Se
         OLD_WRITER,
         /** A view or a publication names an old column. */
         OLD_READER,
+        /** The table is on its way back to phase 0. */
+        LEAVING,
         /** The table came to its phase too recently for every node to have noticed. */
         TOO_RECENT
     }

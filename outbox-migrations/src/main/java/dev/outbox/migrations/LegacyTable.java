@@ -1,6 +1,10 @@
 package dev.outbox.migrations;
 
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.ColumnNames;
+import dev.outbox.jdbc.internal.LegacyNames;
+import dev.outbox.jdbc.internal.Marker;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -10,10 +14,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -51,9 +54,6 @@ record LegacyTable(
                     && bytewise == column.bytewise();
         }
     }
-
-    /** When a writer last changed old columns only. */
-    static final String LEGACY_WRITE = "legacy_write_on";
 
     private static final String TABLE = """
             SELECT n.nspname, obj_description(c.oid, 'pg_class'),
@@ -130,15 +130,9 @@ record LegacyTable(
             Map<String, Found> columns,
             @Nullable String primaryKey,
             Map<String, Boolean> indexes) {
-        Matcher marker = Pattern.compile(
-                        "^" + Pattern.quote(kind.marker) + "(\\d(?: settling)?)(?: since (\\S+))?$", Pattern.MULTILINE)
-                .matcher(comment == null ? "" : comment);
-        Phase phase = Phase.LEGACY;
-        Instant since = null;
-        if (marker.find()) {
-            phase = Phase.ofMark(marker.group(1));
-            since = marker.group(2) == null ? null : Instant.parse(marker.group(2));
-        }
+        Optional<Marker> marker = Marker.read(comment);
+        Phase phase = marker.map(Marker::phase).orElse(Phase.LEGACY);
+        Instant since = marker.flatMap(Marker::since).orElse(null);
         return map(name, kind, phase, since, columns, primaryKey, indexes);
     }
 
@@ -154,26 +148,18 @@ record LegacyTable(
         List<Pair> pairs = new ArrayList<>();
         for (Canonical.Column column : kind.canonical.columns()) {
             String now = table.now(column.name());
-            Found old = table.only(column.name(), now);
-            if (old != null) {
-                pairs.add(new Pair(column, old.name(), old.type(), now));
-            }
+            table.old(column.name(), now).ifPresent(old -> pairs.add(new Pair(column, old.name(), old.type(), now)));
         }
-        String processed = columns.keySet().stream()
-                .filter(column -> kind == Kind.OUTBOX && plain(column).equals("isprocessed"))
-                .findFirst()
-                .orElse(null);
+        String processed = kind == Kind.OUTBOX
+                ? table.names().like(LegacyNames.IS_PROCESSED, null).orElse(null)
+                : null;
         return new LegacyTable(name, kind, phase, since, columns, pairs, processed, primaryKey, indexes);
     }
 
     /** The name of the new column: the canonical one, or the interim one where an old column has that. */
     String now(String canonical) {
         Found exact = columns.get(canonical);
-        return exact == null || exact.is(kind.canonical.column(canonical)) ? canonical : interim(canonical);
-    }
-
-    static String interim(String canonical) {
-        return canonical.equals("status") ? "status_code" : canonical + "_new";
+        return exact == null || exact.is(kind.canonical.column(canonical)) ? canonical : LegacyNames.interim(canonical);
     }
 
     /** The new columns that have no canonical name yet. */
@@ -188,7 +174,7 @@ record LegacyTable(
     List<String> settled() {
         return kind.canonical.columns().stream()
                 .map(Canonical.Column::name)
-                .filter(column -> now(column).equals(column) && columns.containsKey(interim(column)))
+                .filter(column -> now(column).equals(column) && columns.containsKey(LegacyNames.interim(column)))
                 .toList();
     }
 
@@ -197,11 +183,22 @@ record LegacyTable(
         return !interims().isEmpty() || !settled().isEmpty();
     }
 
-    /** The columns that phase 1 added. */
+    /** Whether it is on its way back to phase 0, and its new columns are about to go. */
+    boolean isLeaving() {
+        return phase == Phase.LEGACY && columns.containsKey(LegacyNames.LEGACY_WRITE);
+    }
+
+    /** The columns that phase 1 added; what somebody else added since is not ours. */
     List<String> added() {
         List<String> names = List.copyOf(columns.keySet());
-        int first = names.indexOf(LEGACY_WRITE);
-        return first < 0 ? List.of() : names.subList(first, names.size());
+        int first = names.indexOf(LegacyNames.LEGACY_WRITE);
+        return first < 0
+                ? List.of()
+                : names.subList(first, names.size()).stream()
+                        .filter(name -> name.equals(LegacyNames.LEGACY_WRITE)
+                                || kind.canonical.columns().stream()
+                                        .anyMatch(column -> now(column.name()).equals(name)))
+                        .toList();
     }
 
     /** The columns that are old and nothing else; interim ones, once they have settled. */
@@ -211,6 +208,16 @@ record LegacyTable(
             old.add(processed);
         }
         return old;
+    }
+
+    /** Shared columns that are as good as the canonical ones, and shall be the same in the end. */
+    List<Canonical.Column> retyped() {
+        return kind.canonical.columns().stream()
+                .filter(column -> {
+                    Found found = columns.get(column.name());
+                    return found != null && found.is(column) && !found.type().equals(column.type());
+                })
+                .toList();
     }
 
     /** The table without its old columns, and with canonical ones beside the interim ones. */
@@ -237,25 +244,16 @@ record LegacyTable(
                         .toList());
     }
 
-    /** The old column for this new one, or null. */
-    private @Nullable Found only(String canonical, String now) {
-        List<String> names = new ArrayList<>(kind.oldNames.getOrDefault(canonical, List.of()));
-        names.add(plain(canonical));
-        List<Found> candidates = columns.values().stream()
-                .filter(column -> !column.name().equals(now))
-                .filter(column ->
-                        names.contains(plain(column.name())) || column.name().equals(interim(canonical)))
-                .toList();
-        if (candidates.size() > 1) {
-            throw new OutboxException("table \"" + name + "\" has two columns for " + canonical + ": "
-                    + candidates.get(0).name() + " and " + candidates.get(1).name()
-                    + "; rename or drop the one that is not the outbox's");
-        }
-        return candidates.isEmpty() ? null : candidates.get(0);
+    /** The old column for this new one; while names settle, that is the interim one. */
+    private Optional<Found> old(String canonical, String now) {
+        return names().like(kind.legacy.of(canonical), now)
+                .or(() -> Optional.of(LegacyNames.interim(canonical))
+                        .filter(interim -> phase != Phase.LEGACY && !interim.equals(now)))
+                .map(columns::get);
     }
 
-    private static String plain(String name) {
-        return name.replace("_", "").toLowerCase(Locale.ROOT);
+    private ColumnNames names() {
+        return new ColumnNames(name.toString(), columns.keySet());
     }
 
     @Nullable
@@ -266,10 +264,25 @@ record LegacyTable(
                 .orElse(null);
     }
 
+    /** The column that has a value in every row up to phase 3: the old one, or the one that is both. */
+    String oldest(String canonical) {
+        Pair pair = pair(canonical);
+        return pair == null ? now(canonical) : pair.old();
+    }
+
     /** The column that identifies a row in every phase up to 3: the old key, or the canonical one. */
     String rowKey() {
         Pair pair = pair(kind == Kind.OUTBOX ? "work_item_id" : "message_id");
         return pair != null ? pair.old() : kind == Kind.OUTBOX ? "work_item_id" : now("message_id");
+    }
+
+    /** A text of the canonical script, with the names that its columns have now. */
+    String physical(String text) {
+        String result = text;
+        for (String column : interims()) {
+            result = result.replaceAll("\\b" + column + "\\b", Matcher.quoteReplacement(Quoted.name(now(column))));
+        }
+        return result;
     }
 
     String quoted() {

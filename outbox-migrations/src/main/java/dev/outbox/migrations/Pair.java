@@ -58,4 +58,12 @@ record Pair(Canonical.Column column, String old, String oldType, String now) {
         return (oldType.equals(column.type()) ? value : value + "::" + oldType)
                 + (column.bytewise() ? " COLLATE \"C\"" : "");
     }
+
+    /** Whether the two say the same, or null if that takes a closer look; asked of every row that is written. */
+    String agrees(String old, String value, String item) {
+        return oldType.equals("uuid") && isText(column.type())
+                ? "CASE WHEN " + value + " IS NULL THEN " + old + " = " + item + " ELSE " + old + "::text = " + value
+                        + " END"
+                : old + " IS NOT DISTINCT FROM " + toOld(value, item);
+    }
 }

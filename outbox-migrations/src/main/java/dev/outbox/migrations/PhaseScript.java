@@ -1,5 +1,7 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.migrations.Canonical.Column;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,31 +27,84 @@ final class PhaseScript {
     List<Step> additive() {
         List<String> adds = new ArrayList<>();
         // First, so that what comes after it is known to be ours.
-        adds.add("ADD COLUMN IF NOT EXISTS " + LegacyTable.LEGACY_WRITE + " timestamptz");
+        adds.add("ADD COLUMN IF NOT EXISTS " + LegacyNames.LEGACY_WRITE + " timestamptz");
         for (Column column : table.kind().canonical.columns()) {
             adds.add("ADD COLUMN IF NOT EXISTS " + sql.now(column.name()) + " " + column.definition());
         }
         List<String> change = new ArrayList<>();
-        change.add(sql.refuseUnlessIn(Phase.LEGACY, Phase.ADDITIVE));
+        change.add(between(Phase.LEGACY, Phase.ADDITIVE).sql());
         change.add(sql.alter(adds));
+        change.add("CREATE SEQUENCE IF NOT EXISTS " + sql.oldWrites() + " CACHE 1");
+        change.add(
+                "ALTER SEQUENCE " + sql.oldWrites() + " OWNED BY " + table.quoted() + "." + LegacyNames.LEGACY_WRITE);
         change.addAll(trigger.bothWays());
         change.add("ALTER TABLE " + table.quoted() + " ALTER COLUMN sequence SET DEFAULT nextval("
                 + Quoted.text(sequence()) + ")");
         change.add("ALTER SEQUENCE " + sequence() + " OWNED BY " + table.quoted() + ".sequence");
+        change.add(grants());
         if (consumer != null) {
             change.add(sql.comment("consumer", "dev.outbox consumer " + consumer));
         }
         change.add(sql.mark(Phase.ADDITIVE));
         // Numbers below the start are for the rows that are there, and for those that come until the trigger does.
-        String start = """
-                DO $$
+        String start = Quoted.block("""
                 BEGIN
                     IF to_regclass(%s) IS NULL THEN
                         EXECUTE format('CREATE SEQUENCE %s START %%s CACHE 1',
                             (SELECT 2 * count(*) + 1000000 FROM %s));
                     END IF;
-                END $$""".formatted(Quoted.text(sequence()), sequence(), table.quoted());
-        return List.of(Step.together(List.of(start)), Step.together(change));
+                END""".formatted(Quoted.text(sequence()), sequence(), table.quoted()));
+        return List.of(
+                Step.together(List.of(between(Phase.LEGACY, Phase.ADDITIVE).sql(), start)),
+                Step.together(change),
+                Step.alone(oldIndexes()));
+    }
+
+    /**
+     * For the search for expired leases and for purge, which go by the old columns of an outbox until phase 2 and find no
+     * index of its own there. An old inbox has both.
+     */
+    private List<String> oldIndexes() {
+        if (table.kind() == Kind.INBOX) {
+            return List.of();
+        }
+        String status = Quoted.name(table.oldest("status"));
+        String done = table.processed() == null ? status + " = 2" : Quoted.name(table.processed());
+        List<String> indexes = new ArrayList<>();
+        indexes.addAll(sql.index("_leased_old", false, "(" + status + ") WHERE " + status + " = 1"));
+        indexes.addAll(
+                sql.index("_done_old", false, "(" + Quoted.name(table.oldest("processed_on")) + ") WHERE " + done));
+        return indexes;
+    }
+
+    private List<String> dropOldIndexes() {
+        return List.of(sql.dropIndex("_leased_old"), sql.dropIndex("_done_old"));
+    }
+
+    private Guard between(Phase from, Phase to) {
+        return Guard.between(from, to, table, options);
+    }
+
+    private List<RowChecks.Condition> rowsBlocking(Phase from, Phase to) {
+        return new RowChecks(table, consumer, from).blocking(to);
+    }
+
+    /** Who may write the table may use what its default and its triggers use. */
+    private String grants() {
+        return Quoted.block("""
+                DECLARE
+                    writer name;
+                BEGIN
+                    FOR writer IN
+                        SELECT r.rolname FROM pg_roles r JOIN pg_class c ON c.oid = %1$s
+                        WHERE NOT r.rolsuper AND r.rolname !~ '^pg_' AND r.oid <> c.relowner
+                          AND (has_any_column_privilege(r.oid, c.oid, 'INSERT')
+                            OR has_any_column_privilege(r.oid, c.oid, 'UPDATE'))
+                    LOOP
+                        EXECUTE format('GRANT USAGE ON SEQUENCE %2$s TO %%I', writer);
+                        EXECUTE format('GRANT UPDATE ON SEQUENCE %3$s TO %%I', writer);
+                    END LOOP;
+                END""".formatted(sql.regclass(), sequence(), sql.oldWrites()));
     }
 
     private String sequence() {
@@ -63,17 +118,22 @@ final class PhaseScript {
             indexes.addAll(sql.index("_pkey_new", true, canonicalKey()));
         }
         for (Canonical.Index index : table.kind().canonical.indexes()) {
-            indexes.addAll(sql.index(index.suffix(), index.unique(), sql.physical(index.body())));
+            indexes.addAll(sql.index(index.suffix(), index.unique(), table.physical(index.body())));
         }
         return List.of(
-                Step.together(List.of(
-                        sql.refuseUnlessIn(Phase.ADDITIVE, Phase.DUAL),
-                        sql.refuseIf(
-                                "EXISTS (SELECT FROM " + table.quoted() + " WHERE sequence IS NULL)",
-                                "it has rows that are not backfilled; run the backfill first"))),
+                Step.together(List.of(between(Phase.ADDITIVE, Phase.DUAL)
+                        .synced(Phase.ADDITIVE)
+                        .rows(rowsBlocking(Phase.ADDITIVE, Phase.DUAL))
+                        .sql())),
                 Step.alone(indexes),
                 Step.alone(List.of("ANALYZE " + table.quoted())),
-                Step.together(List.of(sql.refuseIfInvalidIndexes(), sql.mark(Phase.DUAL))));
+                Step.together(List.of(
+                        between(Phase.ADDITIVE, Phase.DUAL)
+                                .synced(Phase.ADDITIVE)
+                                .indexed()
+                                .sql(),
+                        sql.mark(Phase.DUAL))),
+                Step.alone(dropOldIndexes()));
     }
 
     private String canonicalKey() {
@@ -88,29 +148,23 @@ final class PhaseScript {
     /** What the canonical table demands of its columns is demanded of the new ones, and the old ones follow them. */
     List<Step> flip() {
         List<Step> steps = new ArrayList<>();
-        steps.add(Step.together(List.of(
-                sql.refuseUnlessIn(Phase.DUAL, Phase.FLIPPED),
-                sql.refuseIfInvalidIndexes(),
-                sql.refuseIfYoung(Phase.DUAL),
-                sql.refuseIf(
-                        "EXISTS (SELECT FROM " + table.quoted() + " WHERE " + LegacyTable.LEGACY_WRITE
-                                + " > statement_timestamp() - interval '" + TableSql.seconds(options.quietFor()) + "')",
-                        "somebody wrote only its old columns within the last " + options.quietFor()
-                                + "; stop the last old application and wait that long"))));
+        steps.add(Step.together(
+                List.of(mayFlip().rows(rowsBlocking(Phase.DUAL, Phase.FLIPPED)).sql())));
         if (table.kind() == Kind.INBOX) {
-            // Arrived and not processed, and no topic to handle it by: its next arrival is the first.
-            steps.add(Step.alone(List.of("DELETE FROM " + table.quoted() + " WHERE " + sql.now("topic")
-                    + " IS NULL AND " + sql.now("status") + " < 2")));
+            steps.add(Step.alone(List.of(forgetUnfinishedArrivals())));
         }
-        List<String> checks = new ArrayList<>(List.of(sql.check("_complete", complete())));
-        List<String> validations = new ArrayList<>(List.of(sql.validate("_complete")));
+        List<String> checks = new ArrayList<>();
+        checks.add(mayFlip().sql());
+        checks.add(sql.check("_complete", complete()));
+        List<String> suffixes = new ArrayList<>(List.of("_complete"));
         for (Canonical.Check check : table.kind().canonical.checks()) {
-            checks.add(sql.check(check.suffix(), sql.physical(check.condition())));
-            validations.add(sql.validate(check.suffix()));
+            checks.add(sql.check(check.suffix(), table.physical(check.condition())));
+            suffixes.add(check.suffix());
         }
         steps.add(Step.together(checks));
-        steps.add(Step.alone(validations));
+        steps.add(Step.alone(suffixes.stream().map(sql::validate).toList()));
         List<String> change = new ArrayList<>();
+        change.add(mayFlip().validated(suffixes).sql());
         change.add(sql.alter(defaults()));
         change.add(sql.alter(notNull().stream()
                 .map(column -> "ALTER COLUMN " + column + " SET NOT NULL")
@@ -131,6 +185,36 @@ final class PhaseScript {
         change.add(sql.mark(Phase.FLIPPED));
         steps.add(Step.together(change));
         return steps;
+    }
+
+    private Guard mayFlip() {
+        return between(Phase.DUAL, Phase.FLIPPED)
+                .old(Phase.DUAL)
+                .quiet()
+                .synced(Phase.DUAL)
+                .indexed();
+    }
+
+    /**
+     * Arrived and not processed, and no topic to handle it by: its next arrival is the first. In small transactions, for
+     * there may be many.
+     */
+    private String forgetUnfinishedArrivals() {
+        return Quoted.block("""
+                DECLARE
+                    places tid[];
+                BEGIN
+                    WHILE %1$s LOOP
+                        places := ARRAY(SELECT ctid FROM %2$s WHERE %3$s LIMIT 100000);
+                        EXIT WHEN cardinality(places) = 0;
+                        FOR batch IN 0 .. (cardinality(places) - 1) / 1000 LOOP
+                            DELETE FROM %2$s
+                            WHERE ctid = ANY (places[batch * 1000 + 1 : batch * 1000 + 1000]) AND %3$s;
+                            COMMIT;
+                        END LOOP;
+                    END LOOP;
+                END""".formatted(
+                sql.says(Phase.DUAL), table.quoted(), sql.now("topic") + " IS NULL AND " + sql.now("status") + " < 2"));
     }
 
     private String complete() {
@@ -171,43 +255,72 @@ final class PhaseScript {
         return sql.comment(old, "Deprecated: read " + now + "; dropped in phase 4");
     }
 
-    /** Takes away what phase 1 added. */
+    /**
+     * Takes away what phase 1 added. Nodes name it until they have noticed, so they are told first, and given the time
+     * that they need.
+     */
     List<Step> backToLegacy() {
         List<String> change = new ArrayList<>();
-        change.add(sql.refuseUnlessIn(Phase.ADDITIVE, Phase.LEGACY));
+        if (table.phase() != Phase.LEGACY || table.isLeaving()) {
+            change.add(Guard.only(Phase.LEGACY, Phase.LEGACY, table, options)
+                    .old(Phase.LEGACY)
+                    .rows(RowChecks.losses(table, consumer, Phase.LEGACY))
+                    .sql());
+        }
         change.addAll(trigger.drop());
+        change.add("DROP INDEX IF EXISTS " + table.relation("_leased_old") + ", " + table.relation("_done_old"));
         if (!table.added().isEmpty()) {
             change.add(sql.dropColumns(table.added()));
         }
         change.add("DROP SEQUENCE IF EXISTS " + sequence());
         change.add("DROP TABLE IF EXISTS " + table.relation("_backfill"));
         change.add(sql.mark(Phase.LEGACY));
-        return List.of(Step.together(change));
+        return List.of(
+                Step.together(List.of(
+                        between(Phase.ADDITIVE, Phase.LEGACY)
+                                .rows(RowChecks.losses(table, consumer, Phase.LEGACY))
+                                .sql(),
+                        sql.markLeaving())),
+                Step.alone(List.of(Quoted.block("""
+                        BEGIN
+                            WHILE %s LOOP
+                                COMMIT;
+                                PERFORM pg_sleep(0.2);
+                            END LOOP;
+                        END""".formatted(sql.isYoung(Phase.LEGACY))))),
+                Step.together(change));
     }
 
     /** Claims go by the old columns again; they are as good as before. */
     List<Step> backToAdditive() {
+        String guard = between(Phase.DUAL, Phase.ADDITIVE)
+                .rows(RowChecks.losses(table, consumer, Phase.ADDITIVE))
+                .sql();
         return List.of(
-                Step.together(List.of(sql.refuseUnlessIn(Phase.DUAL, Phase.ADDITIVE), sql.mark(Phase.ADDITIVE))));
+                Step.together(List.of(guard)),
+                Step.alone(oldIndexes()),
+                Step.together(List.of(guard, sql.mark(Phase.ADDITIVE))));
     }
 
     /** Both sides count again, as long as the old one can tell everything that is still to be done. */
     List<Step> backToDual() {
         List<Step> steps = new ArrayList<>();
-        steps.add(Step.together(List.of(
-                sql.refuseUnlessIn(Phase.FLIPPED, Phase.DUAL),
-                sql.refuseIf(
-                        "EXISTS (SELECT FROM %s WHERE %s < 2 AND (message_key IS NOT NULL OR payload_bytes IS NOT NULL))"
-                                .formatted(table.quoted(), sql.now("status")),
-                        "it has unfinished messages with a key or a binary payload, which old applications cannot"
-                                + " handle; let them finish first"))));
+        Guard guard = between(Phase.FLIPPED, Phase.DUAL).rows(RowChecks.losses(table, consumer, Phase.DUAL));
+        if (table.kind() == Kind.INBOX) {
+            guard.test(
+                    "EXISTS (SELECT FROM %s GROUP BY %s HAVING count(*) > 1)"
+                            .formatted(table.quoted(), sql.now("message_id")),
+                    "it has the same message id from several sources, which phase 2 cannot tell apart; remove all but"
+                            + " one of them");
+        }
+        steps.add(Step.together(List.of(guard.sql())));
         List<String> change = new ArrayList<>();
+        change.add(between(Phase.FLIPPED, Phase.DUAL).validIndexes().sql());
         if (table.kind() == Kind.INBOX) {
             List<String> indexes =
                     new ArrayList<>(sql.index("_pkey_old", true, "(" + Quoted.name(table.rowKey()) + ")"));
             indexes.addAll(sql.index("_pkey_new", true, canonicalKey()));
             steps.add(Step.alone(indexes));
-            change.add(sql.refuseIfInvalidIndexes());
             change.add(sql.primaryKey("_pkey_old"));
         }
         List<String> defaults = table.kind().canonical.columns().stream()

@@ -17,4 +17,18 @@ final class Quoted {
     static String text(String value) {
         return "'" + value.replace("'", "''") + "'";
     }
+
+    /** An anonymous block. */
+    static String block(String body) {
+        return "DO " + body(body);
+    }
+
+    /** The body of a function or block, in dollars that it does not itself contain. */
+    static String body(String body) {
+        String dollars = "$$";
+        for (int number = 1; body.contains(dollars); number++) {
+            dollars = "$body" + number + "$";
+        }
+        return dollars + "\n" + body + "\n" + dollars;
+    }
 }

@@ -1,5 +1,7 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.Capability;
 import dev.outbox.migrations.Canonical.Column;
 import dev.outbox.migrations.Finding.Concern;
 import java.sql.Connection;
@@ -7,29 +9,38 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What a report looks for in the rows of a table, all in one pass over them. */
+/** What is looked for in the rows of a table that is in some phase, all in one pass over them. */
 final class RowChecks {
-    /** @param text for people, after the number of rows */
-    private record RowCheck(Concern concern, String text, String condition, boolean wrong, Set<Phase> blocks) {}
+    /**
+     * Something that must not be true of any row.
+     *
+     * @param text for people, after the number of rows
+     * @param condition on a row called t
+     */
+    record Condition(String text, String condition) {}
+
+    private record RowCheck(Concern concern, Condition what, boolean wrong, Set<Phase> blocks) {}
 
     private final LegacyTable table;
-    private final TableSql sql;
+    private final Phase phase;
     private final List<RowCheck> checks = new ArrayList<>();
 
-    RowChecks(LegacyTable table, @Nullable String consumer, Upgrade.Options options) {
+    /** @param phase the one that the table is in, or will be in when this is looked for */
+    RowChecks(LegacyTable table, @Nullable String consumer, Phase phase) {
         this.table = table;
-        this.sql = new TableSql(table, options);
-        switch (table.phase()) {
+        this.phase = phase;
+        switch (phase) {
             case LEGACY -> contradictions();
             case ADDITIVE, DUAL -> {
                 incomplete(consumer);
                 differences();
                 rules();
-                oldWriters(options);
             }
             case FLIPPED, SETTLING -> {
                 incomplete(consumer);
@@ -45,7 +56,7 @@ final class RowChecks {
             return findings;
         }
         List<String> counts = checks.stream()
-                .map(check -> "count(*) FILTER (WHERE " + check.condition + ")")
+                .map(check -> "count(*) FILTER (WHERE " + check.what.condition + ")")
                 .toList();
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(
@@ -56,11 +67,23 @@ final class RowChecks {
                 long rows = row.getLong(i + 1);
                 if (rows > 0) {
                     findings.add(
-                            new Finding(check.concern, rows + " rows " + check.text, rows, check.wrong, check.blocks));
+                            new Finding(check.concern, rows + " " + check.what.text, rows, check.wrong, check.blocks));
                 }
             }
         }
         return findings;
+    }
+
+    /** What is in the way to a phase. */
+    List<Condition> blocking(Phase next) {
+        return checks.stream()
+                .filter(check -> check.blocks.contains(next))
+                .map(RowCheck::what)
+                .toList();
+    }
+
+    private String now(String canonical) {
+        return "t." + Quoted.name(table.now(canonical));
     }
 
     private void contradictions() {
@@ -68,11 +91,13 @@ final class RowChecks {
             Pair status = table.pair("status");
             checks.add(new RowCheck(
                     Concern.DIFFERENT,
-                    "have a " + table.processed() + " that contradicts their status; the backfill will make them Done",
-                    "t.%1$s < 2 AND t.%2$s OR t.%1$s = 2 AND NOT t.%2$s"
-                            .formatted(
-                                    Quoted.name(status == null ? "status" : status.old()),
-                                    Quoted.name(table.processed())),
+                    new Condition(
+                            "rows have a " + table.processed()
+                                    + " that contradicts their status; the backfill will make them Done",
+                            "t.%1$s < 2 AND t.%2$s OR t.%1$s = 2 AND NOT t.%2$s"
+                                    .formatted(
+                                            Quoted.name(status == null ? "status" : status.old()),
+                                            Quoted.name(table.processed()))),
                     false,
                     Set.of()));
         }
@@ -82,9 +107,10 @@ final class RowChecks {
         boolean settling = !table.settled().isEmpty();
         checks.add(new RowCheck(
                 Concern.NOT_BACKFILLED,
-                "are not backfilled; run the backfill",
-                new BackfillStatements(table, consumer).condition(),
-                settling ? table.phase() == Phase.SETTLING : table.phase() != Phase.ADDITIVE,
+                new Condition(
+                        "rows are not backfilled; run the backfill",
+                        new BackfillStatements(table, consumer).condition()),
+                settling ? phase == Phase.SETTLING : phase != Phase.ADDITIVE,
                 settling ? Set.of(Phase.CLEAN) : Set.of(Phase.DUAL, Phase.FLIPPED, Phase.SETTLING)));
     }
 
@@ -97,18 +123,19 @@ final class RowChecks {
         for (Pair pair : table.pairs()) {
             differences.add("t.%s IS DISTINCT FROM %s"
                     .formatted(
-                            Quoted.name(pair.old()),
-                            pair.toOld("t." + Quoted.name(pair.now()), "t." + sql.now("work_item_id"))));
+                            Quoted.name(pair.old()), pair.toOld("t." + Quoted.name(pair.now()), now("work_item_id"))));
         }
         if (table.processed() != null) {
-            differences.add("t.%1$s <> (t.%2$s = 2) AND t.%2$s <> 3"
-                    .formatted(Quoted.name(table.processed()), sql.now("status")));
+            differences.add(
+                    "t.%1$s <> (%2$s = 2) AND %2$s <> 3".formatted(Quoted.name(table.processed()), now("status")));
         }
         if (!differences.isEmpty()) {
             checks.add(new RowCheck(
                     Concern.DIFFERENT,
-                    "say one thing in old columns and another in new ones; compare them, and write one side again",
-                    "t.sequence IS NOT NULL AND (" + String.join(" OR ", differences) + ")",
+                    new Condition(
+                            "rows say one thing in old columns and another in new ones; compare them, and write one"
+                                    + " side again",
+                            "t.sequence IS NOT NULL AND (" + String.join(" OR ", differences) + ")"),
                     true,
                     Set.of(Phase.DUAL, Phase.FLIPPED)));
         }
@@ -120,32 +147,71 @@ final class RowChecks {
             // Arrivals without a topic that nobody finished are removed on the way.
             if (!check.suffix().equals("_finished")) {
                 rule(
-                        "break the rule CHECK (" + check.condition() + "); mend or remove them",
-                        "NOT (" + sql.physical(check.condition()) + ")");
+                        "rows break the rule CHECK (" + check.condition() + "); mend or remove them",
+                        "NOT (" + table.physical(check.condition()) + ")");
             }
         }
         for (Column column : table.kind().canonical.columns()) {
             if (column.notNull() && !column.name().equals(Canonical.SEQUENCE)) {
                 rule(
-                        "have no " + column.name() + ", which must not be null; mend or remove them",
-                        "t." + sql.now(column.name()) + " IS NULL");
+                        "rows have no " + column.name() + ", which must not be null; mend or remove them",
+                        now(column.name()) + " IS NULL");
             }
         }
     }
 
     private void rule(String text, String condition) {
         checks.add(new RowCheck(
-                Concern.RULE_BROKEN, text, "t.sequence IS NOT NULL AND " + condition, false, Set.of(Phase.FLIPPED)));
-    }
-
-    private void oldWriters(Upgrade.Options options) {
-        checks.add(new RowCheck(
-                Concern.OLD_WRITER,
-                "were written by an old application within the last " + options.quietFor()
-                        + "; stop it, and wait that long",
-                "t." + LegacyTable.LEGACY_WRITE + " > statement_timestamp() - interval '"
-                        + TableSql.seconds(options.quietFor()) + "'",
+                Concern.RULE_BROKEN,
+                new Condition(text, "t.sequence IS NOT NULL AND " + condition),
                 false,
                 Set.of(Phase.FLIPPED)));
+    }
+
+    /** What would be lost, or done wrongly, if the table went back to this phase. */
+    static List<Condition> losses(LegacyTable table, @Nullable String consumer, Phase back) {
+        boolean inbox = table.kind() == Kind.INBOX;
+        Map<Capability, String> asked = new LinkedHashMap<>();
+        asked.put(Capability.HEADERS, "headers IS NOT NULL");
+        asked.put(Capability.CONTENT_TYPE, "content_type IS NOT NULL");
+        asked.put(Capability.TENANT, "tenant_id IS NOT NULL");
+        asked.put(Capability.PRIORITY, "priority <> 1");
+        if (inbox) {
+            asked.put(Capability.INBOX_CORRELATION, "correlation_id IS NOT NULL");
+        }
+        asked.put(Capability.KEY, "message_key IS NOT NULL");
+        asked.put(Capability.BINARY_PAYLOAD, "payload_bytes IS NOT NULL");
+        String unfinished = "t." + Quoted.name(table.now("status")) + " < 2";
+        List<Condition> losses = new ArrayList<>();
+        asked.forEach((capability, condition) -> {
+            if (back.before(capability.from())) {
+                losses.add(new Condition(
+                        "unfinished messages have " + capability.what() + ", which " + back
+                                + " cannot tell; let them finish first",
+                        unfinished + " AND t." + condition));
+            }
+        });
+        List<String> cut = table.pairs().stream()
+                .map(pair -> "t.%1$s IS NOT NULL AND %2$s%3$s IS DISTINCT FROM t.%1$s"
+                        .formatted(
+                                Quoted.name(pair.now()),
+                                pair.toNew("t." + Quoted.name(pair.old())),
+                                pair.column().bytewise() ? " COLLATE \"C\"" : ""))
+                .toList();
+        if (!cut.isEmpty()) {
+            losses.add(new Condition(
+                    (inbox ? "rows" : "unfinished messages")
+                            + " say something in new columns that the old ones cannot hold, such as a longer text or a"
+                            + " message id that is no UUID; let them finish, or remove them",
+                    (inbox ? "" : unfinished + " AND ") + "t.sequence IS NOT NULL AND (" + String.join(" OR ", cut)
+                            + ")"));
+        }
+        if (consumer != null) {
+            losses.add(new Condition(
+                    "rows belong to other consumers than " + consumer + ", which " + back
+                            + " cannot tell apart; remove them",
+                    "t.consumer <> " + Quoted.text(consumer)));
+        }
+        return losses;
     }
 }

@@ -1,12 +1,15 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.internal.LegacyNames;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the trigger that keeps old and new columns equal.
+ * Writes the triggers that keep old and new columns equal.
  *
  * <p><b>Both ways</b> (phases 1 and 2). A row that is inserted has what its writer knows: a new column that is null is
  * copied from the old one, one that is set goes to the old one, whose value may be a mere default. In an update
@@ -17,12 +20,24 @@ import org.jspecify.annotations.Nullable;
  * <p>{@code IsProcessed} says a second time what {@code Status} says. The one that was changed counts; changed
  * both, they must agree, except that a Dead row may be called processed or not.
  *
- * <p>What is copied from old to new stamps {@code legacy_write_on}: that is how an old writer is noticed.
+ * <p>What is copied from old to new stamps {@code legacy_write_on}: that is how an old writer is noticed. A row may
+ * leave and take its stamp along, so the time is also kept in a sequence, which no transaction holds and none takes back.
  *
  * <p><b>Onward</b> (phase 3). New goes to old. A row that an old application inserts is still taken. A change of old
  * columns alone is refused: it would be lost, and who made it would act on it.
  */
 final class SyncTrigger {
+    private static final Set<String> FIXED = Set.of(
+            "work_item_id",
+            "message_id",
+            "source",
+            "hash",
+            "topic",
+            "payload",
+            "correlation_id",
+            "created_on",
+            "first_seen_on");
+
     private final LegacyTable table;
     private final @Nullable String consumer;
 
@@ -36,15 +51,23 @@ final class SyncTrigger {
         return table.relation("_sync") + "()";
     }
 
-    /** Drops the trigger and its function. */
+    /** Drops the triggers and their function. */
     List<String> drop() {
-        return List.of(
-                "DROP TRIGGER IF EXISTS " + table.own("_sync") + " ON " + table.quoted(),
-                "DROP FUNCTION IF EXISTS " + function());
+        List<String> statements = new ArrayList<>(dropTriggers());
+        statements.add("DROP FUNCTION IF EXISTS " + function());
+        return statements;
     }
 
-    /** The trigger of phases 1 and 2. */
+    private List<String> dropTriggers() {
+        return List.of(
+                "DROP TRIGGER IF EXISTS " + table.own("_sync") + " ON " + table.quoted(),
+                "DROP TRIGGER IF EXISTS " + table.own("_sync_update") + " ON " + table.quoted(),
+                "DROP TRIGGER IF EXISTS " + table.own("_sync_named") + " ON " + table.quoted());
+    }
+
+    /** The triggers of phases 1 and 2. */
     List<String> bothWays() {
+        List<Pair> fixed = pairs(true);
         return create(
                 """
                 DECLARE
@@ -53,57 +76,141 @@ final class SyncTrigger {
                     IF TG_OP = 'INSERT' THEN
                         legacy := %s IS NULL;
                 %s    ELSE
+                        legacy := COALESCE(%s, false);
                 %s    END IF;
                 %s    IF legacy THEN
-                        NEW.legacy_write_on := statement_timestamp();
-                    END IF;
+                %s    END IF;
                     RETURN NEW;
-                END""".formatted(item(), indent(inserted()), indent(updated()), fills()),
-                "\n    WHEN ((" + agreement() + ") IS NOT TRUE)");
+                END""".formatted(item(), indent(inserted()), byOldOnly(), indent(updated()), fills(), indent(stamp())),
+                fixed.stream()
+                        .flatMap(pair -> Stream.of(pair.old(), pair.now()))
+                        .toList(),
+                disagreement(table.pairs(), true),
+                disagreement(pairs(false), true) + "\n        OR " + byOldOnly(),
+                disagreement(fixed, false));
     }
 
-    /** The trigger of phase 3. */
+    /** The triggers of phase 3. */
     List<String> onward() {
+        List<Pair> fixed = pairs(true);
+        List<String> named = new ArrayList<>(table.oldColumns());
+        fixed.forEach(pair -> named.add(pair.now()));
         return create(
                 """
                 BEGIN
                     IF TG_OP = 'INSERT' AND %s IS NULL THEN
-                %s%s        NEW.legacy_write_on := statement_timestamp();
-                    ELSIF TG_OP = 'INSERT' THEN
-                %s    ELSE
-                        IF %s THEN
-                            RAISE EXCEPTION 'table %s is in phase 3: its old columns are only read'
-                                USING ERRCODE = 'integrity_constraint_violation',
-                                    HINT = 'Write the new columns, or take the table back to phase 2.';
-                        END IF;
-                %s    END IF;
+                %s%s%s    ELSIF TG_OP = 'INSERT' THEN
+                %s    ELSIF TG_NARGS = 0 THEN
+                %s%s    ELSE
+                %s%s    END IF;
                     RETURN NEW;
                 END""".formatted(
                                 item(),
-                                indent(inserted()),
+                                indent(adopted()),
                                 indent(fills()),
-                                indent(filled(false)),
-                                onlyOldChanged(),
-                                table.name(),
-                                indent(filled(true))),
+                                indent(stamp()),
+                                indent(filled(table.pairs())),
+                                table.pair("status") == null ? indent(refuseOld(byOldOnly())) : "",
+                                indent(filled(pairs(false))),
+                                indent(refuseOld(onlyOldChanged())),
+                                indent(filledIfChanged(fixed))),
+                named,
+                "",
+                "",
                 "");
     }
 
-    private List<String> create(String body, String condition) {
+    private String refuseOld(String condition) {
+        return """
+                    IF %s THEN
+                %s        RAISE EXCEPTION 'table %s is in phase 3: its old columns are only read'
+                            USING ERRCODE = 'integrity_constraint_violation',
+                                HINT = 'Write the new columns, or take the table back to phase 2.';
+                    END IF;
+                """.formatted(condition, indent(note()), table.name());
+    }
+
+    /** @param named what has to be named by an update to be looked at */
+    private List<String> create(String body, List<String> named, String insert, String update, String namedUpdate) {
         List<String> statements = new ArrayList<>();
-        statements.add("CREATE OR REPLACE FUNCTION " + function() + " RETURNS trigger LANGUAGE plpgsql AS $sync$\n"
-                + body + "\n$sync$");
-        statements.add("DROP TRIGGER IF EXISTS " + table.own("_sync") + " ON " + table.quoted());
-        statements.add("CREATE TRIGGER " + table.own("_sync") + "\n    BEFORE INSERT OR UPDATE ON " + table.quoted()
-                + " FOR EACH ROW" + condition + "\n    EXECUTE FUNCTION " + function());
+        statements.add("CREATE OR REPLACE FUNCTION " + function() + " RETURNS trigger LANGUAGE plpgsql AS "
+                + Quoted.body(body));
+        statements.addAll(dropTriggers());
+        statements.add(trigger("_sync", "INSERT", insert, ""));
+        statements.add(trigger("_sync_update", "UPDATE", update, ""));
+        if (!named.isEmpty()) {
+            String columns = String.join(", ", named.stream().map(Quoted::name).toList());
+            statements.add(trigger("_sync_named", "UPDATE OF " + columns, namedUpdate, "'named'"));
+        }
         return statements;
     }
 
-    /** Whether both sides say the same and nothing is missing. */
-    private String agreement() {
+    private String trigger(String suffix, String event, String when, String argument) {
+        return "CREATE TRIGGER " + table.own(suffix) + "\n    BEFORE " + event + " ON " + table.quoted()
+                + " FOR EACH ROW" + (when.isEmpty() ? "" : "\n    WHEN (" + when + ")") + "\n    EXECUTE FUNCTION "
+                + table.relation("_sync") + "(" + argument + ")";
+    }
+
+    /** The names of the triggers that keep this table's sides equal. */
+    static List<String> triggers(LegacyTable table) {
+        return Stream.of("_sync", "_sync_update", "_sync_named")
+                .filter(suffix ->
+                        !suffix.equals("_sync_named") || table.pairs().stream().anyMatch(SyncTrigger::isFixed))
+                .map(suffix -> table.name().name() + suffix)
+                .toList();
+    }
+
+    /**
+     * What hardly anybody changes is looked at by a trigger of its own, only for a statement that names it: claims and
+     * settles do not, and payloads are long.
+     */
+    private static boolean isFixed(Pair pair) {
+        return FIXED.contains(pair.column().name());
+    }
+
+    private List<Pair> pairs(boolean fixed) {
+        return table.pairs().stream().filter(pair -> isFixed(pair) == fixed).toList();
+    }
+
+    /** Notes that an old writer was here, on the row and where it outlives the row. */
+    private String stamp() {
+        return "    NEW." + LegacyNames.LEGACY_WRITE + " := statement_timestamp();\n" + note();
+    }
+
+    private String note() {
+        return "    PERFORM setval(" + Quoted.text(table.relation("_old_writes"))
+                + ", floor(extract(epoch FROM statement_timestamp()))::bigint);\n";
+    }
+
+    /**
+     * Whether an update that changes only columns which both sides share must be an old application's: whoever claims
+     * by us counts the attempt too, and whoever gives up by us says when.
+     */
+    private String byOldOnly() {
+        return table.pair("status") != null
+                ? "false"
+                : "(%1$s = 0 AND %2$s = 1 AND %3$s IS NOT DISTINCT FROM %4$s)"
+                                .formatted(
+                                        before(table.now("status")),
+                                        now("status"),
+                                        now("attempt_count"),
+                                        before(table.now("attempt_count")))
+                        + " OR (%1$s = 1 AND %2$s = 3 AND %3$s IS NOT DISTINCT FROM %4$s)"
+                                .formatted(
+                                        before(table.now("status")),
+                                        now("status"),
+                                        now("processed_on"),
+                                        before(table.now("processed_on")));
+    }
+
+    /** Whether the sides do not say the same, or, if all is asked for, something is missing. */
+    private String disagreement(List<Pair> pairs, boolean all) {
         List<String> conditions = new ArrayList<>();
-        for (Pair pair : table.pairs()) {
-            conditions.add(old(pair) + " IS NOT DISTINCT FROM " + toOld(pair));
+        for (Pair pair : pairs) {
+            conditions.add(pair.agrees(old(pair), now(pair), item()));
+        }
+        if (!all) {
+            return "(" + String.join("\n        AND ", conditions) + ") IS NOT TRUE";
         }
         if (table.processed() != null) {
             conditions.add("(" + processed() + " = (" + now("status") + " = 2) OR " + now("status") + " = 3)");
@@ -113,7 +220,7 @@ final class SyncTrigger {
                 conditions.add(now(column.name()) + " IS NOT NULL");
             }
         }
-        return String.join("\n        AND ", conditions);
+        return "(" + String.join("\n        AND ", conditions) + ") IS NOT TRUE";
     }
 
     private String inserted() {
@@ -135,6 +242,26 @@ final class SyncTrigger {
                                     ? done(found)
                                     : "CASE WHEN " + now("status") + " IS NULL THEN " + done(found) + " ELSE "
                                             + now("status") + " END"));
+            text.append(oldStatus(""));
+            text.append(stampDone());
+        }
+        return text.toString();
+    }
+
+    /** A row of an old writer, where what the new columns have is a mere default: what the old ones say counts. */
+    private String adopted() {
+        StringBuilder text = new StringBuilder();
+        for (Pair pair : table.pairs()) {
+            if (!isDoubled(pair)) {
+                text.append("    IF %3$s IS NULL THEN %3$s := %4$s; ELSE %1$s := %2$s; END IF;\n"
+                        .formatted(now(pair), pair.toNew(old(pair)), old(pair), toOld(pair)));
+            }
+        }
+        if (table.processed() != null) {
+            Pair status = table.pair("status");
+            String found =
+                    status == null ? now("status") : "COALESCE(" + status.toNew(old(status)) + ", " + now(status) + ")";
+            text.append("    %s := %s;\n".formatted(now("status"), done(found)));
             text.append(oldStatus(""));
             text.append(stampDone());
         }
@@ -245,20 +372,18 @@ final class SyncTrigger {
         return String.join("\n            OR ", conditions);
     }
 
-    private String filled(boolean ifChanged) {
-        StringBuilder text = new StringBuilder();
-        for (Pair pair : table.pairs()) {
-            String assignment = old(pair) + " := " + toOld(pair) + ";";
-            text.append(
-                    ifChanged
-                            ? "    IF %s IS DISTINCT FROM %s THEN %s END IF;\n"
-                                    .formatted(now(pair), before(pair.now()), assignment)
-                            : "    " + assignment + "\n");
-        }
-        if (table.processed() != null) {
-            text.append("    %s := %s = 2;\n".formatted(processed(), now("status")));
-        }
-        return text.toString();
+    private String filled(List<Pair> pairs) {
+        return pairs.stream()
+                        .map(pair -> "    " + old(pair) + " := " + toOld(pair) + ";\n")
+                        .collect(Collectors.joining())
+                + (table.processed() == null ? "" : "    %s := %s = 2;\n".formatted(processed(), now("status")));
+    }
+
+    private String filledIfChanged(List<Pair> pairs) {
+        return pairs.stream()
+                .map(pair -> "    IF %s IS DISTINCT FROM %s THEN %s := %s; END IF;\n"
+                        .formatted(now(pair), before(pair.now()), old(pair), toOld(pair)))
+                .collect(Collectors.joining());
     }
 
     /** What no old column tells of. */

@@ -1,5 +1,6 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.Phase;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -1,10 +1,10 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.Phase;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.Matcher;
 
 /** The single statements that scripts are made of, each of which may be repeated. */
 final class TableSql {
@@ -41,14 +41,13 @@ final class TableSql {
     }
 
     String renameCheck(String from, String to) {
-        return """
-                DO $$
+        return Quoted.block("""
                 BEGIN
                     IF EXISTS (SELECT FROM pg_constraint WHERE conrelid = %s AND conname = %s) THEN
                         ALTER TABLE %s RENAME CONSTRAINT %s TO %s;
                     END IF;
-                END $$""".formatted(
-                regclass(), Quoted.text(table.name().name() + from), table.quoted(), table.own(from), table.own(to));
+                END""".formatted(
+                regclass(), Quoted.text(table.name().name() + from), table.quoted(), table.own(from), table.own(to)));
     }
 
     /** An index that a build left invalid serves nobody, and IF NOT EXISTS would be content with it. */
@@ -68,20 +67,19 @@ final class TableSql {
 
     /** Makes the index of this name the primary key, unless it is one already. */
     String primaryKey(String suffix) {
-        return """
-                DO $$
+        return Quoted.block("""
                 BEGIN
                     IF to_regclass(%s) IS NOT NULL THEN
                         ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s;
                         ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s;
                     END IF;
-                END $$""".formatted(
+                END""".formatted(
                         Quoted.text(table.relation(suffix)),
                         table.quoted(),
                         Quoted.name(table.primaryKey() == null ? table.name().name() + "_pkey" : table.primaryKey()),
                         table.quoted(),
                         table.own("_pkey"),
-                        table.own(suffix));
+                        table.own(suffix)));
     }
 
     String comment(String column, String text) {
@@ -91,29 +89,46 @@ final class TableSql {
 
     /** Puts the phase into the table's comment, beside whatever else it says, and when unless it says so already. */
     String mark(Phase phase) {
-        String kept = "NULLIF(regexp_replace(" + description() + ", '(^|\\n)" + marker() + "[^\\n]*', '', 'g'), '')";
         String line = Quoted.text(table.kind().marker + phase.mark());
         String comment = switch (phase) {
-            case LEGACY -> kept;
-            case CLEAN -> "concat_ws(E'\\n', " + kept + ", " + line + ")";
-            default ->
-                "concat_ws(E'\\n', " + kept + ", " + line + " || ' since ' || to_char(clock_timestamp() AT"
-                        + " TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))";
+            case LEGACY -> unmarked();
+            case CLEAN -> "concat_ws(E'\\n', " + unmarked() + ", " + line + ")";
+            default -> marked(line);
         };
-        return """
-                DO $$
-                BEGIN
-                    IF NOT (%s) THEN
-                        EXECUTE format('COMMENT ON TABLE %s IS %%L', %s);
-                    END IF;
-                END $$""".formatted(says(phase), table.quoted(), comment);
+        return commentIf("NOT (" + (phase == Phase.LEGACY ? isUnmarked() : says(phase)) + ")", comment);
     }
 
-    /** Whether the comment says this phase. */
-    private String says(Phase phase) {
-        return phase == Phase.LEGACY
-                ? description() + " !~ '(^|\\n)" + marker() + "'"
-                : description() + " ~ '(^|\\n)" + marker() + phase.mark() + "( since [^\\n]*)?(\\n|$)'";
+    /** Says phase 0, and since when, so that every node stops naming new columns before they go. */
+    String markLeaving() {
+        return commentIf(says(Phase.ADDITIVE), marked(Quoted.text(table.kind().marker + Phase.LEGACY.mark())));
+    }
+
+    private String marked(String line) {
+        return "concat_ws(E'\\n', " + unmarked() + ", " + line
+                + " || ' since ' || to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))";
+    }
+
+    private String unmarked() {
+        return "NULLIF(regexp_replace(" + description() + ", '(^|\\n)" + marker() + "[^\\n]*', '', 'g'), '')";
+    }
+
+    private String commentIf(String condition, String comment) {
+        return Quoted.block("""
+                BEGIN
+                    IF %s THEN
+                        EXECUTE format('COMMENT ON TABLE %s IS %%L', %s);
+                    END IF;
+                END""".formatted(condition, table.quoted(), comment));
+    }
+
+    /** Whether the comment says this phase; what says nothing is in phase 0. */
+    String says(Phase phase) {
+        String said = description() + " ~ '(^|\\n)" + marker() + phase.mark() + "( since [^\\n]*)?(\\n|$)'";
+        return phase == Phase.LEGACY ? "(" + said + " OR " + isUnmarked() + ")" : said;
+    }
+
+    private String isUnmarked() {
+        return description() + " !~ '(^|\\n)" + marker() + "'";
     }
 
     private String description() {
@@ -124,37 +139,34 @@ final class TableSql {
         return table.kind().marker.replace(".", "\\.");
     }
 
-    String refuseUnlessIn(Phase from, Phase to) {
-        return refuseIf(
-                "NOT (" + says(from) + " OR " + says(to) + ")",
-                "it must be in " + from + " to go to " + to + "; look at its comment for where it is");
+    /** Whether it came to this phase too recently for every node to have noticed. */
+    String isYoung(Phase phase) {
+        return "COALESCE(substring(" + description() + " FROM '" + marker() + phase.mark()
+                + " since ([^\\n]*)')::timestamptz > clock_timestamp() - interval '" + seconds(noticed()) + "', false)";
     }
 
-    /** Every node must have had the time to notice the phase before. */
-    String refuseIfYoung(Phase phase) {
-        Duration wait = options.refreshInterval().multipliedBy(2);
-        return refuseIf(
-                says(phase) + " AND substring(" + description() + " FROM '" + marker() + phase.mark()
-                        + " since ([^\\n]*)')::timestamptz > clock_timestamp() - interval '" + seconds(wait) + "'",
-                "it came to " + phase + " less than " + wait
-                        + " ago, and not every node may have noticed; wait that long");
+    /** How long it takes until every node has noticed a phase. */
+    Duration noticed() {
+        return options.refreshInterval().multipliedBy(2);
     }
 
-    String refuseIfInvalidIndexes() {
-        return refuseIf(
-                "EXISTS (SELECT FROM pg_index WHERE indrelid = " + regclass() + " AND NOT indisvalid)",
-                "it has an index that a failed build left invalid; drop that index and run phase 2 again");
+    /** Where the trigger notes, in seconds, when somebody last wrote old columns only; it outlives the row. */
+    String oldWrites() {
+        return table.relation("_old_writes");
     }
 
-    String refuseIf(String condition, String reason) {
-        return """
-                DO $$
-                BEGIN
-                    IF %s THEN
-                        RAISE EXCEPTION 'table %s: %s'
-                            USING ERRCODE = 'object_not_in_prerequisite_state';
-                    END IF;
-                END $$""".formatted(condition, table.name(), reason);
+    /** Whether somebody wrote old columns only, lately. */
+    String isWrittenLately() {
+        return "COALESCE(pg_sequence_last_value(to_regclass(" + Quoted.text(oldWrites())
+                + ")) > extract(epoch FROM clock_timestamp() - interval '" + seconds(options.quietFor()) + "'), false)";
+    }
+
+    /** Whether the triggers that keep both sides equal are there, and work. */
+    String isSynced() {
+        List<String> names = SyncTrigger.triggers(table);
+        return "(SELECT count(*) = " + names.size() + " FROM pg_trigger WHERE tgrelid = " + regclass()
+                + " AND tgname IN ("
+                + String.join(", ", names.stream().map(Quoted::text).toList()) + ") AND tgenabled <> 'D')";
     }
 
     String regclass() {
@@ -163,15 +175,6 @@ final class TableSql {
 
     String now(String canonical) {
         return Quoted.name(table.now(canonical));
-    }
-
-    /** A text of the canonical script, with the names that its columns have now. */
-    String physical(String text) {
-        String result = text;
-        for (String column : table.interims()) {
-            result = result.replaceAll("\\b" + column + "\\b", Matcher.quoteReplacement(now(column)));
-        }
-        return result;
     }
 
     static boolean names(String text, List<String> columns) {

@@ -3,6 +3,7 @@ package dev.outbox.migrations;
 import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -22,9 +23,6 @@ import org.jspecify.annotations.Nullable;
  * thread-safe.
  */
 public final class Upgrade {
-    /** How often a running application looks for the phase of a table that is not yet clean, if not told otherwise. */
-    public static final Duration REFRESH_INTERVAL = Duration.ofSeconds(5);
-
     /** The longest suffix is that of a check while names settle. */
     private static final int MAX_TABLE = 63 - "_one_payload_new".length();
 
@@ -74,18 +72,19 @@ public final class Upgrade {
     }
 
     private static Options defaults() {
-        return new Options(Duration.ofMillis(500), Duration.ofMinutes(5), REFRESH_INTERVAL, Duration.ofMinutes(10));
+        return new Options(
+                Duration.ofMillis(500), Duration.ofMinutes(5), Phase.REFRESH_INTERVAL, Duration.ofMinutes(10));
     }
 
     /**
-     * How often the applications look for the phase (default {@link #REFRESH_INTERVAL}): phases 3 and 4 wait for
-     * twice as long since the one before.
+     * How often the applications look for the phase (default {@link Phase#REFRESH_INTERVAL}): phases 3 and 4 wait for
+     * twice as long since the one before, and so does the way back to phase 0.
      */
     public Upgrade refreshInterval(Duration interval) {
         return with(new Options(options.lockTimeout, options.patience, interval, options.quietFor));
     }
 
-    /** How long nobody may have written old columns alone before phase 3 (default ten minutes). */
+    /** How long nobody may have written old columns alone before phases 3 and 4 (default ten minutes). */
     public Upgrade quietFor(Duration length) {
         return with(new Options(options.lockTimeout, options.patience, options.refreshInterval, length));
     }
@@ -130,11 +129,18 @@ public final class Upgrade {
         return new Verifier(connection, LegacyTable.read(connection, name, kind), consumer, options).report();
     }
 
-    /** The SQL that {@link #apply} would run on this table, for people to read and run themselves. */
+    /**
+     * The SQL that {@link #apply} would run on this table, for people to read and run themselves.
+     *
+     * @throws OutboxException if no script can be made for such a table
+     */
     public String render(DataSource dataSource, Phase phase) {
         try (Connection connection = dataSource.getConnection()) {
-            String script = render(steps(connection, phase));
             LegacyTable table = LegacyTable.read(connection, name, kind);
+            if (phase == Phase.ADDITIVE && table.phase() == Phase.LEGACY) {
+                check(report(connection), phase); // what the catalog tells, the script would not ask again
+            }
+            String script = render(steps(connection, phase));
             if (phase != Phase.SETTLING || table.interims().isEmpty()) {
                 return script;
             }
@@ -168,7 +174,10 @@ public final class Upgrade {
             case LEGACY -> throw new IllegalArgumentException("no script leads to phase 0; use back(...)");
             case ADDITIVE -> script.additive();
             case DUAL -> script.dual();
-            case FLIPPED -> script.flip();
+            case FLIPPED -> {
+                refuseIfSettling(table, phase);
+                yield script.flip();
+            }
             case SETTLING -> table.interims().isEmpty() ? clean.settle() : clean.makeRoom();
             case CLEAN -> clean.clean();
         };
@@ -211,7 +220,8 @@ public final class Upgrade {
     }
 
     /**
-     * Takes the table one phase back: from 3 to 2, from 2 to 1, or from 1 to 0, which drops the new columns.
+     * Takes the table one phase back: from 3 to 2, from 2 to 1, or from 1 to 0, which drops the new columns. Before it
+     * drops them it tells the applications, and waits until all of them have noticed.
      *
      * @param phase the phase to go back to
      * @throws OutboxException if the table is in another phase than the one after it, or the old columns could not tell
@@ -235,14 +245,26 @@ public final class Upgrade {
     }
 
     private List<Step> stepsBack(Connection connection, Phase phase) throws SQLException {
-        PhaseScript script = new PhaseScript(LegacyTable.read(connection, name, kind), consumer, options);
+        LegacyTable table = LegacyTable.read(connection, name, kind);
+        PhaseScript script = new PhaseScript(table, consumer, options);
         return switch (phase) {
             case LEGACY -> script.backToLegacy();
             case ADDITIVE -> script.backToAdditive();
-            case DUAL -> script.backToDual();
+            case DUAL -> {
+                refuseIfSettling(table, phase);
+                yield script.backToDual();
+            }
             case FLIPPED, SETTLING, CLEAN ->
                 throw new IllegalArgumentException("a table can go back to phase 0, 1 or 2, not to " + phase);
         };
+    }
+
+    /** The comment still says phase 3, but the old columns are gone. */
+    private static void refuseIfSettling(LegacyTable table, Phase phase) {
+        if (table.phase() == Phase.FLIPPED && !table.settled().isEmpty()) {
+            throw new OutboxException("table \"" + table.name() + "\" has begun to settle and cannot go to " + phase
+                    + ", for its old columns are gone; its next is " + Phase.SETTLING);
+        }
     }
 
     private static void check(TableReport report, Phase phase) {

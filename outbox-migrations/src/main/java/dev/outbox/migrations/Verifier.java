@@ -1,12 +1,13 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.migrations.Canonical.Column;
 import dev.outbox.migrations.Finding.Concern;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,9 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Looks a table over: its catalog first, then its rows. */
 final class Verifier {
-    private static final String SYNC =
-            "SELECT count(*) FROM pg_trigger WHERE tgrelid = %s AND tgname = %s AND tgenabled <> 'D'";
-
     private static final String READERS = """
             SELECT DISTINCT c.relkind::text || ' ' || c.oid::regclass::text, a.attname
             FROM pg_depend d
@@ -51,11 +49,18 @@ final class Verifier {
     }
 
     TableReport report() throws SQLException {
-        if (table.phase() == Phase.LEGACY) {
+        if (table.isLeaving()) {
+            add(
+                    Concern.LEAVING,
+                    "it is on its way back to phase 0, and still has the columns of phase 1; take it back once more to"
+                            + " go on, or run phase 1 again to return",
+                    false);
+        } else if (table.phase() == Phase.LEGACY) {
             legacyColumns();
         } else if (columns()) {
             indexes();
             sync();
+            oldWriters();
             rows();
             readers();
             age();
@@ -125,7 +130,7 @@ final class Verifier {
                         "column " + name + " must be " + column.definition() + ", was " + found.type()
                                 + (found.bytewise() ? " COLLATE \"C\"" : ""),
                         next());
-            } else if (reached(Phase.FLIPPED) && column.notNull() != found.notNull()) {
+            } else if (reached(Phase.FLIPPED) && column.notNull() != found.notNull() && !isBeingSettled(column)) {
                 wrong(
                         Concern.COLUMN_NULLABILITY,
                         "column " + name + (column.notNull() ? " must not allow nulls" : " must allow nulls"),
@@ -135,16 +140,27 @@ final class Verifier {
         return all;
     }
 
+    /** Settling has begun, and was interrupted or is not yet at its end: the column is being filled. */
+    private boolean isBeingSettled(Column column) {
+        return table.phase() == Phase.FLIPPED && table.settled().contains(column.name());
+    }
+
     private void indexes() {
         table.indexes().forEach((name, valid) -> {
             if (!valid) {
+                List<Phase> blocks = new ArrayList<>(List.of(Phase.FLIPPED));
+                if (!name.endsWith("_new")) { // which settling builds anew
+                    blocks.add(Phase.SETTLING);
+                }
+                if (!isBuiltByClean(name)) {
+                    blocks.add(Phase.CLEAN);
+                }
                 add(
                         Concern.INDEX_INVALID,
-                        "index " + name + " was left invalid by a failed build; run phase 2 again, which rebuilds it",
+                        "index " + name + " was left invalid by a failed build; run "
+                                + (reached(Phase.FLIPPED) ? next() : Phase.DUAL) + " again, which rebuilds it",
                         reached(Phase.DUAL),
-                        Phase.FLIPPED,
-                        Phase.SETTLING,
-                        Phase.CLEAN);
+                        blocks.toArray(Phase[]::new));
             }
         });
         if (reached(Phase.DUAL)) {
@@ -161,26 +177,44 @@ final class Verifier {
         }
     }
 
+    /** The clean-up goes on where it was interrupted. */
+    private boolean isBuiltByClean(String index) {
+        return reached(Phase.FLIPPED)
+                && table.kind().canonical.indexes().stream()
+                        .map(canonical -> table.name().name() + canonical.suffix())
+                        .anyMatch(name -> index.equals(name) || index.equals(name + "_wide"));
+    }
+
     private void sync() throws SQLException {
-        boolean needed = table.phase() != Phase.CLEAN;
-        String found = SYNC.formatted(sql.regclass(), Quoted.text(table.name().name() + "_sync"));
-        if (needed && number(found) == 0) {
+        if (table.phase() != Phase.CLEAN && !isTrue(sql.isSynced())) {
             wrong(
                     Concern.SYNC_MISSING,
-                    "the trigger " + table.name().name() + "_sync is missing or disabled, so that old and new columns"
-                            + " drift apart; run " + table.phase() + " again",
+                    Guard.unsynced(table, table.phase()),
                     Phase.DUAL,
                     Phase.FLIPPED,
                     Phase.SETTLING);
         }
     }
 
+    private void oldWriters() throws SQLException {
+        if (isTrue(sql.isWrittenLately())) {
+            add(
+                    Concern.OLD_WRITER,
+                    Guard.written(options.quietFor()),
+                    false,
+                    Phase.FLIPPED,
+                    Phase.SETTLING,
+                    Phase.CLEAN);
+        }
+    }
+
     private void rows() throws SQLException {
-        findings.addAll(new RowChecks(table, consumer, options).findings(connection));
+        findings.addAll(new RowChecks(table, consumer, table.phase()).findings(connection));
     }
 
     private void readers() throws SQLException {
         List<String> old = table.oldColumns();
+        List<String> retyped = table.retyped().stream().map(Column::name).toList();
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(READERS.formatted(sql.regclass()))) {
             while (row.next()) {
@@ -199,25 +233,21 @@ final class Verifier {
                             false,
                             Phase.SETTLING,
                             Phase.CLEAN);
+                } else if (retyped.contains(row.getString(2)) && !reader.startsWith("p ")) {
+                    add(
+                            Concern.OLD_READER,
+                            "view " + reader.substring(2) + " reads the column " + row.getString(2)
+                                    + ", whose type is going to change; drop it, and create it again after phase 4",
+                            false,
+                            Phase.CLEAN);
                 }
             }
         }
     }
 
     private void age() throws SQLException {
-        Duration wait = options.refreshInterval().multipliedBy(2);
-        if (table.since() != null
-                && table.phase() != Phase.ADDITIVE
-                && table.phase() != Phase.CLEAN
-                && number("SELECT (extract(epoch FROM clock_timestamp() - '%s'::timestamptz) * 1000)::bigint"
-                                .formatted(table.since()))
-                        < wait.toMillis()) {
-            add(
-                    Concern.TOO_RECENT,
-                    "it came to " + table.phase() + " less than " + wait
-                            + " ago, and not every node may have noticed; wait that long",
-                    false,
-                    next());
+        if (table.phase() != Phase.ADDITIVE && table.phase() != Phase.CLEAN && isTrue(sql.isYoung(table.phase()))) {
+            add(Concern.TOO_RECENT, Guard.young(table.phase(), sql.noticed()), false, next());
         }
     }
 
@@ -225,7 +255,7 @@ final class Verifier {
     private void strangers() {
         List<String> known = new ArrayList<>(table.oldColumns());
         table.kind().canonical.columns().forEach(column -> known.add(table.now(column.name())));
-        table.settled().forEach(column -> known.add(LegacyTable.interim(column)));
+        table.settled().forEach(column -> known.add(LegacyNames.interim(column)));
         for (LegacyTable.Found found : table.columns().values()) {
             if (found.notNull() && !found.hasDefault() && !known.contains(found.name())) {
                 wrong(
@@ -249,11 +279,11 @@ final class Verifier {
         return List.of(phases).stream().distinct().toArray(Phase[]::new);
     }
 
-    private long number(String query) throws SQLException {
+    private boolean isTrue(String condition) throws SQLException {
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(query)) {
+                ResultSet row = statement.executeQuery("SELECT " + condition)) {
             row.next();
-            return row.getLong(1);
+            return row.getBoolean(1);
         }
     }
 }

@@ -3,6 +3,7 @@ package dev.outbox.jdbc.internal;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.Priority;
+import dev.outbox.jdbc.Phase;
 import java.util.UUID;
 
 /**

@@ -1,8 +1,10 @@
 package dev.outbox.migrations.internal;
 
 import dev.outbox.OutboxException;
-import dev.outbox.migrations.Phase;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.flywaydb.core.api.configuration.Configuration;
@@ -12,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A phase as a migration of Flyway. The tables are named by its placeholders: {@code outbox_table}, or {@code
- * inbox_table} with {@code inbox_consumer}, or all three.
+ * inbox_table} with {@code inbox_consumer}, or all three. Where applications look for the phase more rarely than by
+ * default, {@code outbox_refresh_interval} says how often, as in {@code PT30S}.
  *
  * <p>It works on connections of its own and in no transaction of Flyway's: a concurrent index build waits for every open
  * one. For the same reason Flyway's lock must not be one: set {@code flyway.postgresql.transactional.lock=false}. A
@@ -43,11 +46,25 @@ public abstract class FlywayPhase extends BaseJavaMigration {
         if (inbox != null && consumer == null) {
             throw new OutboxException("the placeholder inbox_consumer must name whose the rows of " + inbox + " are");
         }
+        Duration refreshInterval = refreshInterval(placeholders.get("outbox_refresh_interval"));
         if (outbox != null) {
-            apply(Upgrade.outbox(qualified(configuration, outbox)), configuration.getDataSource());
+            apply(
+                    Upgrade.outbox(qualified(configuration, outbox)).refreshInterval(refreshInterval),
+                    configuration.getDataSource());
         }
         if (inbox != null && consumer != null) {
-            apply(Upgrade.inbox(qualified(configuration, inbox), consumer), configuration.getDataSource());
+            apply(
+                    Upgrade.inbox(qualified(configuration, inbox), consumer).refreshInterval(refreshInterval),
+                    configuration.getDataSource());
+        }
+    }
+
+    private static Duration refreshInterval(@Nullable String text) {
+        try {
+            return text == null ? Phase.REFRESH_INTERVAL : Duration.parse(text);
+        } catch (DateTimeParseException e) {
+            throw new OutboxException(
+                    "the placeholder outbox_refresh_interval must be a duration such as PT30S, was " + text, e, false);
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.outbox.migrations.postgres.upgrade.phase3;
 
-import dev.outbox.migrations.Phase;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.internal.FlywayPhase;
 
 /** Takes the tables to {@link Phase#FLIPPED}; Flyway finds it by its place and name. */

@@ -1,4 +1,6 @@
-package dev.outbox.migrations;
+package dev.outbox.jdbc;
+
+import java.time.Duration;
 
 /** How far a table is on its way from a legacy layout to the canonical one. */
 public enum Phase {
@@ -18,6 +20,12 @@ public enum Phase {
     /** As if freshly installed. */
     CLEAN("4");
 
+    /**
+     * How often a library looks at a table that is not canonical yet, if not told otherwise; a migration step waits for
+     * twice of it.
+     */
+    public static final Duration REFRESH_INTERVAL = Duration.ofSeconds(5);
+
     private final String mark;
 
     Phase(String mark) {
@@ -25,17 +33,12 @@ public enum Phase {
     }
 
     /** As the table's comment has it. */
-    String mark() {
+    public String mark() {
         return mark;
     }
 
-    static Phase ofMark(String mark) {
-        for (Phase phase : values()) {
-            if (phase.mark.equals(mark)) {
-                return phase;
-            }
-        }
-        throw new IllegalArgumentException("no phase " + mark);
+    public boolean before(Phase other) {
+        return compareTo(other) < 0;
     }
 
     @Override

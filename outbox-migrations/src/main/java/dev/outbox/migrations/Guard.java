@@ -1,0 +1,157 @@
+package dev.outbox.migrations;
+
+import dev.outbox.jdbc.Phase;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * The leading check of a transaction of a script, for those who run it without asking {@link Upgrade#report} before: it
+ * refuses everything that {@link Upgrade#apply} would. What the table has come to already is not asked again, so that a
+ * script may be repeated.
+ */
+final class Guard {
+    private final LegacyTable table;
+    private final TableSql sql;
+    private final Upgrade.Options options;
+    private final String there;
+    private final StringBuilder tests = new StringBuilder();
+
+    /** @param there when nothing of this has to be asked any more */
+    private Guard(LegacyTable table, Upgrade.Options options, String there) {
+        this.table = table;
+        this.sql = new TableSql(table, options);
+        this.options = options;
+        this.there = there;
+    }
+
+    /** Refuses a table that is in neither of the two phases. */
+    static Guard between(Phase from, Phase to, LegacyTable table, Upgrade.Options options) {
+        TableSql sql = new TableSql(table, options);
+        return new Guard(table, options, sql.says(to)).in(from, to);
+    }
+
+    /** Refuses a table that is in another phase, and so one that has gone on to the next. */
+    static Guard only(Phase from, Phase to, LegacyTable table, Upgrade.Options options) {
+        return new Guard(table, options, "false").in(from, to);
+    }
+
+    private Guard in(Phase from, Phase to) {
+        return test(
+                "NOT (" + sql.says(from) + ")",
+                "it must be in " + from + " to go to " + to + "; look at its comment for where it is");
+    }
+
+    /** Every node must have had the time to notice the phase before. */
+    Guard old(Phase phase) {
+        return test(sql.isYoung(phase), young(phase, sql.noticed()));
+    }
+
+    static String young(Phase phase, Duration wait) {
+        return "it came to " + phase + " less than " + wait
+                + " ago, and not every node may have noticed; wait that long";
+    }
+
+    Guard quiet() {
+        return test(sql.isWrittenLately(), written(options.quietFor()));
+    }
+
+    static String written(Duration quietFor) {
+        return "somebody wrote columns that are going to be dropped, and only those, within the last " + quietFor
+                + "; stop the last old application, and wait that long";
+    }
+
+    Guard synced(Phase run) {
+        return test("NOT " + sql.isSynced(), unsynced(table, run));
+    }
+
+    static String unsynced(LegacyTable table, Phase run) {
+        return "one of the triggers " + String.join(", ", SyncTrigger.triggers(table))
+                + " is missing or disabled, so that old and new columns drift apart; run " + run + " again";
+    }
+
+    /** Every index that the canonical table has is there, and none was left invalid by a failed build. */
+    Guard indexed() {
+        List<String> names = table.kind().canonical.indexes().stream()
+                .map(index -> Quoted.text(table.name().name() + index.suffix()))
+                .toList();
+        return test(
+                        "(SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = "
+                                + sql.regclass() + " AND c.relname IN (" + String.join(", ", names) + ")) < "
+                                + names.size(),
+                        "it lacks an index; run " + Phase.DUAL + " again")
+                .validIndexes();
+    }
+
+    Guard validIndexes() {
+        return test(
+                "EXISTS (SELECT FROM pg_index WHERE indrelid = " + sql.regclass() + " AND NOT indisvalid)",
+                "it has an index that a failed build left invalid; drop that index and run this again");
+    }
+
+    /** Every row was found to keep these rules, so that nobody looks for it under a lock. */
+    Guard validated(List<String> suffixes) {
+        if (suffixes.isEmpty()) {
+            return this;
+        }
+        return test(
+                "(SELECT count(*) FROM pg_constraint WHERE conrelid = " + sql.regclass()
+                        + " AND convalidated AND conname IN ("
+                        + String.join(
+                                ", ",
+                                suffixes.stream()
+                                        .map(suffix -> Quoted.text(table.name().name() + suffix))
+                                        .toList())
+                        + ")) < " + suffixes.size(),
+                "a rule of the canonical table was not found to be kept by every row; run this again");
+    }
+
+    Guard test(String condition, String reason) {
+        tests.append("""
+                    IF %s THEN
+                        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+                            MESSAGE = %s;
+                    END IF;
+                """.formatted(condition, Quoted.text("table " + table.name() + ": " + reason)));
+        return this;
+    }
+
+    /** Refuses rows that these conditions are true of; all are looked for in one pass. */
+    Guard rows(List<RowChecks.Condition> conditions) {
+        if (conditions.isEmpty()) {
+            return this;
+        }
+        StringBuilder texts = new StringBuilder();
+        StringBuilder counts = new StringBuilder();
+        for (int i = 0; i < conditions.size(); i++) {
+            String comma = i == 0 ? "" : ",\n        ";
+            texts.append(comma)
+                    .append("CASE WHEN n%1$d > 0 THEN n%1$d || %2$s END"
+                            .formatted(i, Quoted.text(" " + conditions.get(i).text())));
+            counts.append(comma)
+                    .append("count(*) FILTER (WHERE %s) AS n%d"
+                            .formatted(conditions.get(i).condition(), i));
+        }
+        tests.append("""
+                    SELECT concat_ws(' · ', %s) INTO found
+                    FROM (
+                        SELECT %s
+                        FROM %s t) counted;
+                    IF found <> '' THEN
+                        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+                            MESSAGE = %s || found;
+                    END IF;
+                """.formatted(texts, counts, table.quoted(), Quoted.text("table " + table.name() + ": ")));
+        return this;
+    }
+
+    String sql() {
+        return Quoted.block("""
+                DECLARE
+                    found text;
+                BEGIN
+                    IF %s THEN
+                        RETURN;
+                    END IF;
+                %sEND""".formatted(there, tests));
+    }
+}
