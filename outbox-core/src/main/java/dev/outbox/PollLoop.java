@@ -153,6 +153,8 @@ final class PollLoop {
     Claim claim(int count) {
         long start = options.now();
         Claim claim = options.source().claim(request(count));
+        options.emit(() ->
+                new OutboxEvent.Polled(options.name(), claim.items().size(), Duration.ofNanos(options.now() - start)));
         if (!claim.items().isEmpty()) {
             List<Run> runs = inFlight.add(claim, start + options.lease().toNanos());
             LOG.debug(

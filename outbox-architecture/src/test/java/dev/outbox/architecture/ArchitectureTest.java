@@ -26,7 +26,9 @@ class ArchitectureTest {
                         "outbox-jdbc",
                         "outbox-jdbc-postgres",
                         "outbox-jdbc-sqlserver",
+                        "outbox-micrometer",
                         "outbox-migrations",
+                        "outbox-opentelemetry",
                         "outbox-testkit",
                         "outbox-quickstart",
                         "outbox-benchmarks");

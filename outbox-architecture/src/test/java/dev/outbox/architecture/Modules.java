@@ -17,7 +17,9 @@ final class Modules {
             "outbox-jdbc",
             "outbox-jdbc-postgres",
             "outbox-jdbc-sqlserver",
+            "outbox-micrometer",
             "outbox-migrations",
+            "outbox-opentelemetry",
             "outbox-testkit");
 
     /** {@code outbox-core/target/classes/} in a reactor without jars, {@code outbox-core-1.2.3.jar!} otherwise. */
