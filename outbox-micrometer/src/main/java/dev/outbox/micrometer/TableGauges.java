@@ -1,6 +1,11 @@
 package dev.outbox.micrometer;
 
 import dev.outbox.Message;
+import dev.outbox.OutboxException;
+import dev.outbox.Status;
+import dev.outbox.admin.Admin;
+import dev.outbox.admin.Box;
+import dev.outbox.admin.TableStatus;
 import dev.outbox.internal.Require;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -42,6 +47,29 @@ public final class TableGauges {
     }
 
     /**
+     * Adds the gauges of the outbox or inbox that this looks at. A table before phase 3 of its migration counts nothing.
+     *
+     * @param table the value of the tag {@code table}, as given to {@link OutboxMetrics}
+     */
+    public static void bind(MeterRegistry registry, String table, Admin admin, Box box) {
+        Require.present("admin", admin);
+        Require.present("box", box);
+        bind(registry, table, () -> read(admin, box));
+    }
+
+    private static TableReading read(Admin admin, Box box) {
+        TableStatus status = admin.status().stream()
+                .filter(found -> found.box() == box)
+                .findFirst()
+                .orElseThrow(() -> new OutboxException("there is no " + box + " table"));
+        return new TableReading(
+                status.count(Status.READY),
+                status.count(Status.PROCESSING),
+                status.count(Status.DEAD),
+                status.oldestDue().orElse(Duration.ZERO));
+    }
+
+    /**
      * Adds gauges of figures from elsewhere, of a source of your own for instance.
      *
      * @param table the value of the tag {@code table}, as given to {@link OutboxMetrics}
@@ -67,11 +95,7 @@ public final class TableGauges {
     }
 
     private void gauge(
-            MeterRegistry registry,
-            String name,
-            String unit,
-            String description,
-            ToDoubleFunction<TableReading> value) {
+            MeterRegistry registry, String name, String unit, String description, ToDoubleFunction<TableReading> value) {
         Gauge.builder(name, this, gauges -> gauges.value(value))
                 .description(description)
                 .baseUnit(unit)
