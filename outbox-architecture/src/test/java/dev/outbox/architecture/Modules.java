@@ -13,6 +13,7 @@ final class Modules {
     /** The published libraries: they may share {@code internal} packages, nobody else may look inside. */
     static final Set<String> LIBRARIES = Set.of(
             CORE,
+            "outbox-admin",
             "outbox-jackson",
             "outbox-jdbc",
             "outbox-jdbc-postgres",

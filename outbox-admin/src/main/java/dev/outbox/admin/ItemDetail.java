@@ -1,0 +1,27 @@
+package dev.outbox.admin;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A work item with its headers, and its payload if that was asked for.
+ *
+ * @param payload null if it was not asked for, is binary, or there is none
+ * @param payloadBytes null if it was not asked for, is text, or there is none
+ */
+public record ItemDetail(
+        Item item,
+        Map<String, String> headers,
+        @Nullable String contentType,
+        @Nullable String payload,
+        byte @Nullable [] payloadBytes) {
+    public ItemDetail {
+        headers = Map.copyOf(headers);
+    }
+
+    /** Without headers and payload, which may be nobody's business. */
+    @Override
+    public String toString() {
+        return "ItemDetail[item=" + item + ", contentType=" + contentType + "]";
+    }
+}
