@@ -21,6 +21,7 @@ class ArchitectureTest {
 
         assertThat(modules)
                 .contains(
+                        "outbox-cli",
                         "outbox-core",
                         "outbox-jackson",
                         "outbox-jdbc",

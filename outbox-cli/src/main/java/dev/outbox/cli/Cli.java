@@ -16,7 +16,7 @@ import picocli.CommandLine.ScopeType;
         scope = ScopeType.INHERIT,
         description = "Looks at, mends and migrates the tables of an outbox and an inbox.",
         synopsisSubcommandLabel = "<command>",
-        footer = {"", "Exit codes: 0 ok, 1 failed or unhealthy, 2 wrong usage, 3 not found, 4 no connection."})
+        footer = {"", "Exit codes: 0 ok, 1 failed or unhealthy, 2 wrong usage,", "3 not found, 4 no connection."})
 final class Cli {
     private Cli() {}
 

@@ -221,8 +221,13 @@ final class MigrateCommands {
                 output().say(before.table() + ": is in " + before.phase() + " already");
                 return;
             }
+            if (phase == Phase.SETTLING && before.phase() == Phase.FLIPPED && before.next() == Phase.CLEAN) {
+                output().json(before);
+                output().say(before.table() + ": no old column stands in the way of a name; go on to phase 4");
+                return;
+            }
+            upgrade.requireReady(dataSource, phase);
             if (confirmation.isDryRun()) {
-                upgrade.requireReady(dataSource, phase);
                 output().say(before.table() + ": would go from " + before.phase() + " to " + phase);
                 return;
             }

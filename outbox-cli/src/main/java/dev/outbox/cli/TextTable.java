@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows in columns that are as wide as they need to be. */
 final class TextTable {
-    /** Wider values are cut, but for the last column. */
-    private static final int WIDEST = 40;
+    /** Wider values are cut, but for the last column. The name of an item fits. */
+    private static final int WIDEST = 45;
 
     private final List<List<String>> rows = new ArrayList<>();
     private final int columns;

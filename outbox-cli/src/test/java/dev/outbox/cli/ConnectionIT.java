@@ -122,7 +122,7 @@ class ConnectionIT {
         });
         assertThat(cli.run("status", "--outbox=a.b.c")).satisfies(result -> {
             assertThat(result.code()).isEqualTo(ExitCode.USAGE);
-            assertThat(result.err()).contains("a.b.c");
+            assertThat(result.err()).contains("letters, digits and underscores");
         });
     }
 }

@@ -81,9 +81,13 @@ class MigrateIT {
         ok("migrate", "apply", "--phase=dual");
         assertThat(cli.run("migrate", "apply", "--phase=3").err()).contains("not ready for phase 3");
         ok("migrate", "apply", "--phase=3", now[0], now[1]);
-        TestCli.Result unasked = cli.run("migrate", "apply", "--phase=4", now[0], now[1]);
+        assertThat(ok("migrate", "plan", now[0])).contains("phase 3 to phase 3 settling; outbox migrate apply --phase settling");
+        assertThat(cli.run("migrate", "apply", "--phase=4", now[0], now[1], "--yes").err())
+                .contains("its next is phase 3 settling");
+        TestCli.Result unasked = cli.run("migrate", "apply", "--phase=settling", now[0], now[1]);
         assertThat(unasked.code()).isEqualTo(ExitCode.USAGE);
         assertThat(unasked.err()).contains("Drop the old columns of public.outbox?", "--yes");
+        ok("migrate", "apply", "--phase=settling", now[0], now[1], "--yes");
         ok("migrate", "apply", "--phase=4", now[0], now[1], "--yes");
 
         assertThat(ok("migrate", "apply", "--phase=2")).contains("is in phase 4 already");

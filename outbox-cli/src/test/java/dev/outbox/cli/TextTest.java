@@ -32,9 +32,9 @@ class TextTest {
 
         assertThat(table.lines())
                 .containsExactly(
-                        "A" + " ".repeat(41) + "LONGER  LAST",
-                        "1" + " ".repeat(41) + "        " + "x".repeat(100),
-                        "y".repeat(37) + "...  2       z");
+                        "A" + " ".repeat(46) + "LONGER  LAST",
+                        "1" + " ".repeat(46) + "        " + "x".repeat(100),
+                        "y".repeat(42) + "...  2       z");
     }
 
     @Test
