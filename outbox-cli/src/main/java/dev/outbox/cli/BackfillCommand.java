@@ -11,8 +11,9 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "backfill",
-        description = "Completes the rows that were there before the new columns, in small transactions. It may be stopped at"
-                + " any time; started again it goes on where it was.")
+        description =
+                "Completes the rows that were there before the new columns, in small transactions. It may be stopped at"
+                        + " any time; started again it goes on where it was.")
 final class BackfillCommand extends MigrationCommand {
     @Option(names = "--batch", paramLabel = "<rows>", description = "Rows per transaction. Default: 1000.")
     private @Nullable Integer batch;
@@ -45,8 +46,8 @@ final class BackfillCommand extends MigrationCommand {
             Phase phase = upgrade(table).phase(dataSource);
             if (phase == Phase.LEGACY || phase == Phase.CLEAN) {
                 output().json(new Completed(table.name(), 0));
-                output().say(table.name() + ": is in " + phase + "; there is nothing to backfill before phase 1 or after"
-                        + " phase 3");
+                output().say(table.name() + ": is in " + phase
+                        + "; there is nothing to backfill before phase 1 or after" + " phase 3");
                 continue;
             }
             ProgressBar bar = new ProgressBar(environment, output());

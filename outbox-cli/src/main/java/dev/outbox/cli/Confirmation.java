@@ -9,7 +9,9 @@ final class Confirmation {
     @Option(names = "--dry-run", description = "Change nothing; say what would be done.")
     private boolean dryRun;
 
-    @Option(names = {"-y", "--yes"}, description = "Do not ask. Needed where there is no terminal to ask on.")
+    @Option(
+            names = {"-y", "--yes"},
+            description = "Do not ask. Needed where there is no terminal to ask on.")
     private boolean yes;
 
     boolean isDryRun() {
@@ -32,8 +34,8 @@ final class Confirmation {
             return;
         }
         if (isMissing(environment)) {
-            throw CliException.usage("nothing was done: without a terminal to ask \"" + question
-                    + "\" on, this needs --yes");
+            throw CliException.usage(
+                    "nothing was done: without a terminal to ask \"" + question + "\" on, this needs --yes");
         }
         @Nullable String answer = environment.terminal().answer(question + " [y/N] ");
         if (answer == null || !answer.strip().toLowerCase(Locale.ROOT).matches("y|yes")) {

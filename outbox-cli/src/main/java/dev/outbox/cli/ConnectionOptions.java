@@ -60,11 +60,16 @@ final class ConnectionOptions {
     private @Nullable String inbox;
 
     String outboxTable(Environment environment) {
-        return first(outbox, environment.variable("OUTBOX_TABLE"), file(environment).getProperty("outbox"), "outbox");
+        return first(
+                outbox, environment.variable("OUTBOX_TABLE"), file(environment).getProperty("outbox"), "outbox");
     }
 
     String inboxTable(Environment environment) {
-        return first(inbox, environment.variable("OUTBOX_INBOX_TABLE"), file(environment).getProperty("inbox"), "inbox");
+        return first(
+                inbox,
+                environment.variable("OUTBOX_INBOX_TABLE"),
+                file(environment).getProperty("inbox"),
+                "inbox");
     }
 
     /** Connects, once and at once, so that a wrong address or password is the only error. */
@@ -111,7 +116,8 @@ final class ConnectionOptions {
         if (askPassword) {
             char[] typed = environment.terminal().secret("Password: ");
             if (typed == null) {
-                throw CliException.usage("--ask-password needs a terminal; set OUTBOX_PASSWORD or OUTBOX_PASSWORD_FILE");
+                throw CliException.usage(
+                        "--ask-password needs a terminal; set OUTBOX_PASSWORD or OUTBOX_PASSWORD_FILE");
             }
             return new String(typed);
         }
@@ -139,8 +145,8 @@ final class ConnectionOptions {
             try (Reader reader = Files.newBufferedReader(path, StandardCharsets.UTF_8)) {
                 properties.load(reader);
             } catch (IOException | IllegalArgumentException e) {
-                throw CliException.usage("cannot read the file " + path + " (" + e.getClass().getSimpleName()
-                        + "); it must be properties: url=…, user=…");
+                throw CliException.usage("cannot read the file " + path + " ("
+                        + e.getClass().getSimpleName() + "); it must be properties: url=…, user=…");
             }
         }
         return properties;
@@ -150,8 +156,8 @@ final class ConnectionOptions {
         try (var lines = Files.lines(file, StandardCharsets.UTF_8)) {
             return lines.findFirst().orElse("");
         } catch (IOException | RuntimeException e) {
-            throw CliException.usage(
-                    "cannot read the password file " + file + " (" + e.getClass().getSimpleName() + ")");
+            throw CliException.usage("cannot read the password file " + file + " ("
+                    + e.getClass().getSimpleName() + ")");
         }
     }
 

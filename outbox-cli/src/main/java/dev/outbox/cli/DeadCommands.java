@@ -94,7 +94,10 @@ final class DeadCommands {
 
     /** What requeue and discard have in common: which items, who, why, and a yes. */
     abstract static class Action extends TableCommand {
-        @Parameters(paramLabel = "<item>", arity = "0..*", description = "outbox/<id> or inbox/<id>, as list shows them.")
+        @Parameters(
+                paramLabel = "<item>",
+                arity = "0..*",
+                description = "outbox/<id> or inbox/<id>, as list shows them.")
         private List<String> items = new ArrayList<>();
 
         @Mixin
@@ -103,7 +106,10 @@ final class DeadCommands {
         @Option(names = "--all", description = "Every dead item of both tables.")
         private boolean all;
 
-        @Option(names = "--by", paramLabel = "<who>", description = "Kept in the audit. Default: OUTBOX_ACTOR, or the login.")
+        @Option(
+                names = "--by",
+                paramLabel = "<who>",
+                description = "Kept in the audit. Default: OUTBOX_ACTOR, or the login.")
         private @Nullable String actor;
 
         @Option(names = "--because", required = true, paramLabel = "<reason>", description = "Kept in the audit.")
@@ -193,12 +199,19 @@ final class DeadCommands {
 
     @Command(
             name = "requeue",
-            description = "Makes dead items Ready again, under their own ids, their attempts forgotten, their keys free.")
+            description =
+                    "Makes dead items Ready again, under their own ids, their attempts forgotten, their keys free.")
     static final class RequeueDead extends Action {
-        @Option(names = "--delay", paramLabel = "<time>", description = "The first is due after this long. Default: at once.")
+        @Option(
+                names = "--delay",
+                paramLabel = "<time>",
+                description = "The first is due after this long. Default: at once.")
         private Duration delay = Duration.ZERO;
 
-        @Option(names = "--rate", paramLabel = "<items/s>", description = "So many are due per second. Default: all at once.")
+        @Option(
+                names = "--rate",
+                paramLabel = "<items/s>",
+                description = "So many are due per second. Default: all at once.")
         private @Nullable Integer rate;
 
         @Option(names = "--force", description = "Also inbox items that came longer ago than the inbox remembers.")

@@ -20,7 +20,10 @@ final class DeadFilterOptions {
     @Option(names = "--tenant", paramLabel = "<tenant>", description = "Only of this tenant.")
     private @Nullable String tenant;
 
-    @Option(names = "--error", paramLabel = "<text>", description = "Only if the last error contains this, in any case.")
+    @Option(
+            names = "--error",
+            paramLabel = "<text>",
+            description = "Only if the last error contains this, in any case.")
     private @Nullable String error;
 
     @Option(names = "--older-than", paramLabel = "<time>", description = "Only if dead for longer: 90s, 15m, 2h, 7d.")

@@ -9,7 +9,8 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "doctor",
-        description = "Looks for what bites in production and says what to do; exit code 1 if something needs a person.")
+        description =
+                "Looks for what bites in production and says what to do; exit code 1 if something needs a person.")
 final class DoctorCommand extends TableCommand {
     @Option(names = "--all", description = "Also what is as it should be, and what could not be looked at.")
     private boolean all;
@@ -37,15 +38,14 @@ final class DoctorCommand extends TableCommand {
 
     private void print(Diagnosis diagnosis) {
         output().json(diagnosis);
-        Style style =
-                switch (diagnosis.severity()) {
-                    case OK -> Style.GREEN;
-                    case NOTE, SKIPPED -> Style.DIM;
-                    case WARN -> Style.YELLOW;
-                    case FAIL -> Style.RED;
-                };
-        output().say(output().styled(style, String.format("%-8s", diagnosis.severity()))
-                + diagnosis.check() + ": " + TextTable.printable(diagnosis.what()));
+        Style style = switch (diagnosis.severity()) {
+            case OK -> Style.GREEN;
+            case NOTE, SKIPPED -> Style.DIM;
+            case WARN -> Style.YELLOW;
+            case FAIL -> Style.RED;
+        };
+        output().say(output().styled(style, String.format("%-8s", diagnosis.severity())) + diagnosis.check() + ": "
+                + TextTable.printable(diagnosis.what()));
         say("evidence", diagnosis.evidence());
         say("advice", diagnosis.advice());
     }

@@ -39,8 +39,8 @@ final class MigrateCommands {
                     return phase;
                 }
             }
-            throw new TypeConversionException("\"" + text
-                    + "\" is no phase; write 1 (additive), 2 (dual), 3 (flipped), settling or 4 (clean)");
+            throw new TypeConversionException(
+                    "\"" + text + "\" is no phase; write 1 (additive), 2 (dual), 3 (flipped), settling or 4 (clean)");
         }
     }
 
@@ -66,12 +66,19 @@ final class MigrateCommands {
     /** The schemas that these tables are in; an empty one is that in force. */
     private static Set<String> schemas(List<MigratedTable> tables) {
         return tables.stream()
-                .map(table -> table.name().contains(".") ? table.name().substring(0, table.name().indexOf('.')) : "")
+                .map(table -> table.name().contains(".")
+                        ? table.name().substring(0, table.name().indexOf('.'))
+                        : "")
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
     /** A table for scripts. */
-    record Planned(Box box, String table, @Nullable Phase phase, @Nullable Phase next, List<String> inTheWay) {}
+    record Planned(
+            Box box,
+            String table,
+            @Nullable Phase phase,
+            @Nullable Phase next,
+            List<String> inTheWay) {}
 
     @Command(name = "status", description = "Which phase each table is in, and what is in the way to the next.")
     static final class Status extends MigrationCommand {

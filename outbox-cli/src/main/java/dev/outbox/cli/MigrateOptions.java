@@ -20,7 +20,8 @@ final class MigrateOptions {
     @Option(
             names = "--refresh-interval",
             paramLabel = "<time>",
-            description = "How often the applications look for the phase. Default: 5s; phases 3 and 4 wait twice as long.")
+            description =
+                    "How often the applications look for the phase. Default: 5s; phases 3 and 4 wait twice as long.")
     private @Nullable Duration refreshInterval;
 
     @Option(

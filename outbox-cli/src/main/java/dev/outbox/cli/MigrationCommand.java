@@ -71,11 +71,15 @@ abstract class MigrationCommand extends TableCommand {
                 + (report.phase() == report.next() ? "" : ", next " + report.next()));
         report.findings().forEach(finding -> {
             String mark = finding.wrong() ? output().styled(Style.RED, "wrong") : "note";
-            @Nullable String blocks = finding.blocks().isEmpty()
+            @Nullable
+            String blocks = finding.blocks().isEmpty()
                     ? null
                     : String.join(
                             ", ",
-                            finding.blocks().stream().sorted().map(Phase::toString).toList());
+                            finding.blocks().stream()
+                                    .sorted()
+                                    .map(Phase::toString)
+                                    .toList());
             output().say("  " + mark + ": " + TextTable.printable(finding.text())
                     + (blocks == null ? "" : " (in the way of " + blocks + ")"));
         });

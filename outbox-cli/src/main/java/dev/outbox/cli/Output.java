@@ -58,7 +58,8 @@ final class Output {
             try {
                 out.println(JSON.writeValueAsString(value));
             } catch (JsonProcessingException e) {
-                throw new IllegalStateException("cannot write " + value.getClass().getName() + " as JSON", e);
+                throw new IllegalStateException(
+                        "cannot write " + value.getClass().getName() + " as JSON", e);
             }
         }
     }

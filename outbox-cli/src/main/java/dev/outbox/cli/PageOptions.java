@@ -7,7 +7,10 @@ import picocli.CommandLine.Option;
 
 /** Which part of a list, and how it is printed. */
 final class PageOptions {
-    @Option(names = "--limit", paramLabel = "<items>", description = "At most so many, 1 to 1,000. Default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--limit",
+            paramLabel = "<items>",
+            description = "At most so many, 1 to 1,000. Default: ${DEFAULT-VALUE}.")
     private int limit = 50;
 
     @Option(names = "--after", paramLabel = "<token>", description = "Go on where the page before ended.")

@@ -20,7 +20,8 @@ final class ProgressBar {
     /** Drawn where errors go: the result on the other stream stays clean. */
     ProgressBar(Environment environment, Output output) {
         this.err = environment.err();
-        this.drawn = environment.terminal().isThere() && !environment.variable("TERM").equals("dumb");
+        this.drawn = environment.terminal().isThere()
+                && !environment.variable("TERM").equals("dumb");
         this.silent = output.isJson() && !drawn;
     }
 

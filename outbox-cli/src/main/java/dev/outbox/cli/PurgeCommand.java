@@ -12,7 +12,8 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "purge",
-        description = "Removes Done items that were finished longer ago, in small batches beside everybody else's work.")
+        description =
+                "Removes Done items that were finished longer ago, in small batches beside everybody else's work.")
 final class PurgeCommand extends TableCommand {
     @Option(names = "--older-than", required = true, paramLabel = "<time>", description = "90s, 15m, 2h, 7d.")
     private Duration olderThan = Duration.ZERO;

@@ -10,7 +10,8 @@ interface Terminal {
     boolean isThere();
 
     /** What the person types after this question; null at the end of input. */
-    @Nullable String answer(String question);
+    @Nullable
+    String answer(String question);
 
     /** As {@link #answer}, unseen. */
     char @Nullable [] secret(String question);

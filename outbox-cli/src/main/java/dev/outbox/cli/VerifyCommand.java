@@ -23,9 +23,9 @@ final class VerifyCommand extends MigrationCommand {
             problems += report.problems().size();
         }
         output().say(
-                problems == 0
-                        ? output().styled(Style.GREEN, "nothing is wrong")
-                        : output().styled(Style.RED, "wrong: " + problems));
+                        problems == 0
+                                ? output().styled(Style.GREEN, "nothing is wrong")
+                                : output().styled(Style.RED, "wrong: " + problems));
         return problems == 0 ? ExitCode.OK : ExitCode.FAILED;
     }
 }

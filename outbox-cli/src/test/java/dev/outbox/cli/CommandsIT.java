@@ -97,7 +97,8 @@ class CommandsIT {
         assertThat(cli.run("dead", "list", "--topic=poison.a").out())
                 .contains("poison.a")
                 .doesNotContain("poison.b");
-        assertThat(cli.run("dead", "list", "--tenant=acme", "--in=outbox").out()).contains("poison.a");
+        assertThat(cli.run("dead", "list", "--tenant=acme", "--in=outbox").out())
+                .contains("poison.a");
         assertThat(cli.run("dead", "list", "--key=order-42").out()).contains("poison.c");
         assertThat(cli.run("dead", "list", "--error=PARSED: poison.b").out()).contains("poison.b");
         assertThat(cli.run("dead", "list", "--older-than=1h")).satisfies(result -> {
@@ -106,7 +107,12 @@ class CommandsIT {
         });
         JsonNode first = cli.run("dead", "list", "--limit=2", "--json").json().get(0);
         JsonNode second = cli.run(
-                        "dead", "list", "--limit=2", "--json", "--after", first.get("next").asText())
+                        "dead",
+                        "list",
+                        "--limit=2",
+                        "--json",
+                        "--after",
+                        first.get("next").asText())
                 .json()
                 .get(0);
         assertThat(first.get("items")).hasSize(2);
@@ -198,7 +204,8 @@ class CommandsIT {
     void aDryRunChangesNothing() {
         threeDeadAndABlockedKey();
 
-        assertThat(cli.run("dead", "requeue", "--all", "--because=x", "--dry-run").out())
+        assertThat(cli.run("dead", "requeue", "--all", "--because=x", "--dry-run")
+                        .out())
                 .contains("would be requeued: 3 items");
         assertThat(cli.run("dead", "discard", refOf(dead(), "poison.a"), "--because=x", "--dry-run")
                         .out())

@@ -85,9 +85,8 @@ class ConnectionIT {
                 cli.run("migrate", "plan", "--url", urlWithoutUser(), "--password-file", password.toString()),
                 new TestCli().run("migrate", "plan", "--config", config.toString()),
                 new TestCli().with("OUTBOX_CONFIG", config.toString()).run("migrate", "plan"));
-        assertThat(let).allSatisfy(result -> assertThat(result.code())
-                .as(result.err())
-                .isEqualTo(ExitCode.OK));
+        assertThat(let)
+                .allSatisfy(result -> assertThat(result.code()).as(result.err()).isEqualTo(ExitCode.OK));
     }
 
     /** The embedded server trusts everybody; this one has to prove who it is. */
@@ -114,7 +113,9 @@ class ConnectionIT {
 
         assertThat(cli.run("status", "--outbox=billing_outbox")).satisfies(result -> {
             assertThat(result.code()).isEqualTo(ExitCode.FAILED);
-            assertThat(result.err()).contains("billing_outbox", "outbox-migrations").doesNotContain("at dev.outbox");
+            assertThat(result.err())
+                    .contains("billing_outbox", "outbox-migrations")
+                    .doesNotContain("at dev.outbox");
         });
         assertThat(cli.run("verify")).satisfies(result -> {
             assertThat(result.code()).isEqualTo(ExitCode.NOT_FOUND);

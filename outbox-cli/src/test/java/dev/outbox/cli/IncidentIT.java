@@ -70,9 +70,8 @@ class IncidentIT {
                 .poller()
                 .to(broker)
                 .onDead(OnDead.BLOCK)
-                .breaker(BreakerPolicy.standard()
-                        .minPause(Duration.ofMillis(50))
-                        .maxPause(Duration.ofMillis(200)))
+                .breaker(
+                        BreakerPolicy.standard().minPause(Duration.ofMillis(50)).maxPause(Duration.ofMillis(200)))
                 .start()) {
             database.enqueue(
                     message("invoices.due").id("i-1"),
@@ -108,18 +107,20 @@ class IncidentIT {
                             .out())
                     .contains("requeued: 1 item");
             await().atMost(PATIENCE).until(() -> broker.delivered.size() == 23);
-            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
-                            cli.run("find", "--key=order-42").out())
-                    .doesNotContain("ready", "processing", "dead"));
+            await().atMost(PATIENCE)
+                    .untilAsserted(
+                            () -> assertThat(cli.run("find", "--key=order-42").out())
+                                    .doesNotContain("ready", "processing", "dead"));
             assertThat(run(cli, "outbox find --key=order-42").out()).containsPattern("(?s)done.*done.*done");
 
-            String rest = "outbox dead requeue --error=\"cannot be parsed\" --because=\"parser fixed, INC-7\" --rate=100 ";
+            String rest =
+                    "outbox dead requeue --error=\"cannot be parsed\" --because=\"parser fixed, INC-7\" --rate=100 ";
             assertThat(run(cli, rest + "--dry-run").out()).contains("would be requeued: 2 items");
             assertThat(run(cli, rest + "--yes").out()).contains("requeued: 2 items");
             await().atMost(PATIENCE).until(() -> broker.delivered.size() == 25);
-            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
-                            cli.run("status").out())
-                    .contains("ready 0   processing 0   dead 0"));
+            await().atMost(PATIENCE)
+                    .untilAsserted(
+                            () -> assertThat(cli.run("status").out()).contains("ready 0   processing 0   dead 0"));
 
             assertThat(run(cli, "outbox dead list").out()).contains("nothing is dead");
             assertThat(run(cli, "outbox status").out())
@@ -159,8 +160,10 @@ class IncidentIT {
                 .as("the next command on the page")
                 .isEqualTo(page.poll());
         Matcher words = Pattern.compile("(?:[^\\s\"]|\"[^\"]*\")+").matcher(command);
-        List<String> args = new java.util.ArrayList<>(
-                words.results().map(word -> word.group().replace("\"", "")).skip(1).toList());
+        List<String> args = new java.util.ArrayList<>(words.results()
+                .map(word -> word.group().replace("\"", ""))
+                .skip(1)
+                .toList());
         args.addAll(List.of(more));
         return cli.run(args.toArray(String[]::new));
     }

@@ -23,7 +23,9 @@ class MigrateIT {
 
     private String ok(String... args) {
         TestCli.Result result = cli.run(args);
-        assertThat(result.code()).as("%s: %s", String.join(" ", args), result.err()).isEqualTo(ExitCode.OK);
+        assertThat(result.code())
+                .as("%s: %s", String.join(" ", args), result.err())
+                .isEqualTo(ExitCode.OK);
         return result.out();
     }
 
@@ -81,8 +83,10 @@ class MigrateIT {
         ok("migrate", "apply", "--phase=dual");
         assertThat(cli.run("migrate", "apply", "--phase=3").err()).contains("not ready for phase 3");
         ok("migrate", "apply", "--phase=3", now[0], now[1]);
-        assertThat(ok("migrate", "plan", now[0])).contains("phase 3 to phase 3 settling; outbox migrate apply --phase settling");
-        assertThat(cli.run("migrate", "apply", "--phase=4", now[0], now[1], "--yes").err())
+        assertThat(ok("migrate", "plan", now[0]))
+                .contains("phase 3 to phase 3 settling; outbox migrate apply --phase settling");
+        assertThat(cli.run("migrate", "apply", "--phase=4", now[0], now[1], "--yes")
+                        .err())
                 .contains("its next is phase 3 settling");
         TestCli.Result unasked = cli.run("migrate", "apply", "--phase=settling", now[0], now[1]);
         assertThat(unasked.code()).isEqualTo(ExitCode.USAGE);

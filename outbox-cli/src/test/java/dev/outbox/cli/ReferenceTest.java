@@ -41,12 +41,15 @@ class ReferenceTest {
     @TestFactory
     Stream<DynamicTest> everyOptionIsOnThePage() throws IOException {
         String page = Files.readString(PAGE);
-        return commands.entrySet().stream().map(command -> DynamicTest.dynamicTest(command.getKey(), () -> {
-            for (OptionSpec option : command.getValue().getCommandSpec().options()) {
-                assertThat(page).contains("`" + option.longestName());
-                assertThat(option.description()).as(option.longestName()).isNotEmpty();
-            }
-        }));
+        return commands.entrySet().stream()
+                .map(command -> DynamicTest.dynamicTest(command.getKey(), () -> {
+                    for (OptionSpec option : command.getValue().getCommandSpec().options()) {
+                        assertThat(page).contains("`" + option.longestName());
+                        assertThat(option.description())
+                                .as(option.longestName())
+                                .isNotEmpty();
+                    }
+                }));
     }
 
     @Test

@@ -54,7 +54,9 @@ class TerminalIT {
         try {
             ByteArrayOutputStream out = new ByteArrayOutputStream();
             boolean answered = question.isEmpty();
-            for (int b = process.getInputStream().read(); b >= 0; b = process.getInputStream().read()) {
+            for (int b = process.getInputStream().read();
+                    b >= 0;
+                    b = process.getInputStream().read()) {
                 out.write(b);
                 if (!answered && out.toString(StandardCharsets.UTF_8).endsWith(question)) {
                     answered = true;
@@ -70,7 +72,10 @@ class TerminalIT {
     }
 
     private Ran inAPipe(String... args) throws Exception {
-        return run("", "", Stream.concat(Stream.of(OUTBOX.toString()), Stream.of(args)).toList());
+        return run(
+                "",
+                "",
+                Stream.concat(Stream.of(OUTBOX.toString()), Stream.of(args)).toList());
     }
 
     private Ran onTerminal(String question, String answer, String command, String... variables) throws Exception {
@@ -139,7 +144,11 @@ class TerminalIT {
     @Test
     void aPasswordIsAskedForUnseen() throws Exception {
         Ran status = onTerminal(
-                "Password: ", "s3cret\n", "status --ask-password", "OUTBOX_URL", fresh.jdbcUrl().replaceFirst("&?password=[^&]*", ""));
+                "Password: ",
+                "s3cret\n",
+                "status --ask-password",
+                "OUTBOX_URL",
+                fresh.jdbcUrl().replaceFirst("&?password=[^&]*", ""));
 
         assertThat(status.code()).as(status.out()).isEqualTo(ExitCode.OK);
         assertThat(status.out()).contains("Password: ", "public.outbox").doesNotContain("s3cret");

@@ -29,7 +29,9 @@ class UsageTest {
         TestCli.Result result = new TestCli().run("status", "--url", url);
 
         assertThat(result.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(result.err()).contains("--url has a password in it", "OUTBOX_PASSWORD").doesNotContain("hunter2");
+        assertThat(result.err())
+                .contains("--url has a password in it", "OUTBOX_PASSWORD")
+                .doesNotContain("hunter2");
     }
 
     @Test
@@ -42,8 +44,9 @@ class UsageTest {
 
     @Test
     void aUrlOfAnotherKindIsRefusedWithoutItsPassword() {
-        TestCli.Result result =
-                new TestCli().with("OUTBOX_URL", "postgres://app:hunter2@localhost/shop").run("status");
+        TestCli.Result result = new TestCli()
+                .with("OUTBOX_URL", "postgres://app:hunter2@localhost/shop")
+                .run("status");
 
         assertThat(result.code()).isEqualTo(ExitCode.USAGE);
         assertThat(result.err()).contains("must begin with jdbc:postgresql:").doesNotContain("hunter2");
@@ -53,11 +56,10 @@ class UsageTest {
     void filesThatCannotBeReadAreNamed() throws IOException {
         Path missing = files.resolve("nowhere");
 
-        assertThat(new TestCli().run("status", "--config", missing.toString()))
-                .satisfies(result -> {
-                    assertThat(result.code()).isEqualTo(ExitCode.USAGE);
-                    assertThat(result.err()).contains("cannot read the file " + missing);
-                });
+        assertThat(new TestCli().run("status", "--config", missing.toString())).satisfies(result -> {
+            assertThat(result.code()).isEqualTo(ExitCode.USAGE);
+            assertThat(result.err()).contains("cannot read the file " + missing);
+        });
         assertThat(new TestCli().run("status", "--url", URL, "--password-file", missing.toString()))
                 .satisfies(result -> {
                     assertThat(result.code()).isEqualTo(ExitCode.USAGE);
@@ -126,7 +128,9 @@ class UsageTest {
 
     @Test
     void phasesAndRatesAndPagesHaveBounds() {
-        assertThat(new TestCli().run("migrate", "apply", "--url", URL, "--phase", "7").err())
+        assertThat(new TestCli()
+                        .run("migrate", "apply", "--url", URL, "--phase", "7")
+                        .err())
                 .contains("\"7\" is no phase");
         assertThat(new TestCli()
                         .run("dead", "requeue", "--url", URL, "--all", "--because", "x", "--rate", "0")

@@ -95,7 +95,11 @@ public final class TableGauges {
     }
 
     private void gauge(
-            MeterRegistry registry, String name, String unit, String description, ToDoubleFunction<TableReading> value) {
+            MeterRegistry registry,
+            String name,
+            String unit,
+            String description,
+            ToDoubleFunction<TableReading> value) {
         Gauge.builder(name, this, gauges -> gauges.value(value))
                 .description(description)
                 .baseUnit(unit)
