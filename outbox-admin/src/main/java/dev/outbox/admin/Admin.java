@@ -2,6 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.TableName;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -33,7 +34,7 @@ public final class Admin {
         this.sessions = new Sessions(options.dataSource, options.names());
         this.deadLetters = new DeadLetters(sessions, options.inboxRetention);
         this.lookup = new Lookup(sessions);
-        this.doctor = new Doctor(sessions, options.dataSource);
+        this.doctor = new Doctor(sessions, options.dataSource, options.clock);
         this.maxRedelivery = options.maxRedelivery;
     }
 
@@ -124,6 +125,7 @@ public final class Admin {
         private @Nullable TableName inbox;
         private Duration inboxRetention = Duration.ofDays(30);
         private Duration maxRedelivery = Duration.ofDays(7);
+        private Clock clock = Clock.systemUTC();
 
         private Builder(DataSource dataSource) {
             this.dataSource = Require.present("dataSource", dataSource);
@@ -156,6 +158,12 @@ public final class Admin {
         /** The longest time after which a message may come again to the inbox. Default: 7 days, as in an inbox. */
         public Builder maxRedelivery(Duration maxRedelivery) {
             this.maxRedelivery = Require.notNegative("maxRedelivery", maxRedelivery);
+            return this;
+        }
+
+        /** The clock that the doctor compares with the database's, for tests. Default: the system's. */
+        public Builder clock(Clock clock) {
+            this.clock = Require.present("clock", clock);
             return this;
         }
 

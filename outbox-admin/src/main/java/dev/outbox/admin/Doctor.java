@@ -9,6 +9,7 @@ import dev.outbox.jdbc.internal.Phase;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Timestamps;
 import java.sql.SQLException;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,10 +25,12 @@ import javax.sql.DataSource;
 public final class Doctor {
     private final Sessions sessions;
     private final DataSource dataSource;
+    private final Clock clock;
 
-    Doctor(Sessions sessions, DataSource dataSource) {
+    Doctor(Sessions sessions, DataSource dataSource, Clock clock) {
         this.sessions = sessions;
         this.dataSource = dataSource;
+        this.clock = clock;
     }
 
     /** {@link #examine(DoctorLimits)} with {@link DoctorLimits#standard()}. */
@@ -76,13 +79,13 @@ public final class Doctor {
         }
     }
 
-    private static Diagnosis clocks(Session session, AdminTable table, DoctorLimits limits) throws SQLException {
+    private Diagnosis clocks(Session session, AdminTable table, DoctorLimits limits) throws SQLException {
         Duration skew = Duration.ofDays(36_500);
         try (Query query = session.query(table, session.flavor().status().now())) {
             for (int i = 0; i < 3; i++) { // the shortest round trip tells best
-                Instant before = Instant.now();
+                Instant before = clock.instant();
                 Instant there = Session.one(query, row -> Timestamps.read(row, "now"));
-                Instant after = Instant.now();
+                Instant after = clock.instant();
                 Duration early = Duration.between(there, before);
                 Duration late = Duration.between(after, there);
                 Duration apart = early.compareTo(late) > 0 ? early : late;

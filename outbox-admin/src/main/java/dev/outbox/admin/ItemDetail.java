@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
  * A work item with its headers, and its payload if that was asked for.
  *
  * @param payload null if it was not asked for, is binary, or there is none
- * @param payloadBytes null if it was not asked for, is text, or there is none
+ * @param payloadBase64 a binary payload in Base64; null if it was not asked for, is text, or there is none
  */
 public record ItemDetail(
         Item item,
         Map<String, String> headers,
         @Nullable String contentType,
         @Nullable String payload,
-        byte @Nullable [] payloadBytes) {
+        @Nullable String payloadBase64) {
     public ItemDetail {
         headers = Map.copyOf(headers);
     }

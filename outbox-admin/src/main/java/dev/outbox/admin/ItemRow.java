@@ -5,6 +5,7 @@ import dev.outbox.internal.HeadersText;
 import dev.outbox.jdbc.internal.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Base64;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -60,7 +61,11 @@ final class ItemRow {
                 headers(row.getString("headers")),
                 row.getString("content_type"),
                 withPayload ? row.getString("payload") : null,
-                withPayload ? row.getBytes("payload_bytes") : null);
+                withPayload ? base64(row.getBytes("payload_bytes")) : null);
+    }
+
+    private static @Nullable String base64(byte @Nullable [] bytes) {
+        return bytes == null ? null : Base64.getEncoder().encodeToString(bytes);
     }
 
     /** What is Dead because nobody can read it can still be looked at. */

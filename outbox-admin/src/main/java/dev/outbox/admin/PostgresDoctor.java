@@ -18,9 +18,10 @@ import org.postgresql.PGConnection;
 
 /** What bites on PostgreSQL. */
 final class PostgresDoctor implements Flavor.Examiner {
+    /** As it was set for the role, the database or the server: this session may have another. */
     private static final String SETTINGS = """
-            SELECT current_setting('default_transaction_isolation') AS isolation, current_setting('autovacuum') AS autovacuum,
-                pg_backend_pid() AS pid
+            SELECT (SELECT reset_val FROM pg_catalog.pg_settings WHERE name = 'default_transaction_isolation') AS isolation,
+                current_setting('autovacuum') AS autovacuum, pg_backend_pid() AS pid
             """;
 
     /** Who keeps vacuum from removing what is dead; of others' sessions only a superuser sees what they run. */
