@@ -69,7 +69,7 @@ final class Cli {
     private static int wrongUsage(ParameterException wrong, String[] args) {
         CommandLine command = wrong.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
-        command.getErr().println("outbox: " + Secrets.masked(wrong.getMessage()));
+        command.getErr().println("outbox: " + Secrets.masked(String.valueOf(wrong.getMessage())));
         CommandLine.UnmatchedArgumentException.printSuggestions(wrong, command.getErr());
         command.getErr().println("Try: " + name + " --help");
         return ExitCode.USAGE;

@@ -11,7 +11,6 @@ import dev.outbox.admin.ItemRef;
 import dev.outbox.admin.Requeue;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -83,12 +82,9 @@ final class DeadCommands {
         }
 
         private static String payloadOf(ItemDetail detail) {
-            byte[] bytes = detail.payloadBytes();
-            if (bytes != null) {
-                return bytes.length + " bytes, base64: " + Base64.getEncoder().encodeToString(bytes);
-            }
             String text = detail.payload();
-            return text == null ? "(no payload)" : text;
+            String base64 = detail.payloadBase64();
+            return text != null ? text : base64 != null ? "base64: " + base64 : "(no payload)";
         }
     }
 

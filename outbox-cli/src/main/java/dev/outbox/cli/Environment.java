@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import java.io.PrintWriter;
+import java.nio.charset.Charset;
 import java.util.Map;
 
 /**
@@ -14,8 +15,8 @@ record Environment(Map<String, String> variables, PrintWriter out, PrintWriter e
     static Environment ofProcess() {
         return new Environment(
                 System.getenv(),
-                new PrintWriter(System.out, true),
-                new PrintWriter(System.err, true),
+                new PrintWriter(System.out, true, Charset.defaultCharset()),
+                new PrintWriter(System.err, true, Charset.defaultCharset()),
                 Terminal.ofProcess());
     }
 

@@ -8,6 +8,7 @@ import dev.outbox.admin.TableStatus;
 import dev.outbox.admin.TopicCount;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -72,22 +73,22 @@ final class StatusText {
     }
 
     private void topics(List<TopicCount> counts) {
-        Map<String, Long[]> byTopic = new TreeMap<>();
+        Map<String, Map<Status, Long>> byTopic = new TreeMap<>();
         Map<String, Duration> oldest = new TreeMap<>();
         for (TopicCount count : counts) {
             String topic = count.topic() == null ? "(received)" : count.topic();
-            Long[] numbers = byTopic.computeIfAbsent(topic, name -> new Long[] {0L, 0L, 0L, 0L});
-            numbers[count.status().ordinal()] += count.items();
+            byTopic.computeIfAbsent(topic, name -> new EnumMap<>(Status.class))
+                    .merge(count.status(), count.items(), Long::sum);
             if (count.oldestDue() != null) {
                 oldest.merge(topic, count.oldestDue(), (a, b) -> a.compareTo(b) > 0 ? a : b);
             }
         }
         TextTable table = new TextTable("TOPIC", "READY", "PROCESSING", "DEAD", "OLDEST DUE");
-        byTopic.forEach((topic, numbers) -> table.row(
+        byTopic.forEach((topic, items) -> table.row(
                 topic,
-                numbers[Status.READY.ordinal()],
-                numbers[Status.PROCESSING.ordinal()],
-                numbers[Status.DEAD.ordinal()],
+                items.getOrDefault(Status.READY, 0L),
+                items.getOrDefault(Status.PROCESSING, 0L),
+                items.getOrDefault(Status.DEAD, 0L),
                 text(oldest.get(topic))));
         indented(table);
     }

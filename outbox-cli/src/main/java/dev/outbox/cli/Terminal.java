@@ -34,6 +34,7 @@ interface Terminal {
         }
     };
 
+    @SuppressWarnings("SystemConsoleNull") // isTerminal asks
     static Terminal ofProcess() {
         Console console = System.console();
         return console == null || !isTerminal(console) ? NONE : new OfConsole(console);
