@@ -32,6 +32,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Walks {@code docs/how-to/handle-an-incident.md}, command by command as they stand there. */
 @Timeout(600)
+@SuppressWarnings("try") // the poller works by itself
 class IncidentIT {
     private static final Path PAGE = Path.of("../docs/how-to/handle-an-incident.md");
     private static final Duration PATIENCE = Duration.ofMinutes(2);
