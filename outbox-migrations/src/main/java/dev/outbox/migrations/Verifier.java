@@ -231,16 +231,17 @@ final class Verifier {
             return;
         }
         long behind = number("SELECT count(*) FROM %s WHERE table_name = %s AND phase < %s"
-                .formatted(
-                        pollers,
-                        Quoted.text(table.name().toString()),
-                        table.phase().mark().substring(0, 1))
+                        .formatted(
+                                pollers,
+                                Quoted.text(table.name().toString()),
+                                table.phase().mark().substring(0, 1))
                 + " AND seen_on > clock_timestamp() - interval '90 seconds'");
         if (behind > 0) {
             add(
                     Concern.OLD_POLLER,
                     behind + (behind == 1 ? " poller that is alive still reads" : " pollers that are alive still read")
-                            + " a phase before " + table.phase() + "; wait for the next heartbeat, half a minute at most,"
+                            + " a phase before " + table.phase()
+                            + "; wait for the next heartbeat, half a minute at most,"
                             + " or restart them",
                     false,
                     next());
