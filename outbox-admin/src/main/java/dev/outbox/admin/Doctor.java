@@ -73,7 +73,8 @@ public final class Doctor {
             }
         } catch (SQLException e) {
             all.add(Diagnosis.skipped(
-                    name, String.valueOf(SqlFailure.of("could not be looked at", e).getMessage())));
+                    name,
+                    String.valueOf(SqlFailure.of("could not be looked at", e).getMessage())));
         } catch (OutboxException e) {
             all.add(new Diagnosis(name, Severity.FAIL, String.valueOf(e.getMessage()), "", ""));
         }

@@ -1,5 +1,6 @@
 package dev.outbox.admin;
 
+import java.util.Base64;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,11 @@ public record ItemDetail(
         @Nullable String payloadBase64) {
     public ItemDetail {
         headers = Map.copyOf(headers);
+    }
+
+    /** A binary payload; null if it was not asked for, is text, or there is none. */
+    public byte @Nullable [] payloadBytes() {
+        return payloadBase64 == null ? null : Base64.getDecoder().decode(payloadBase64);
     }
 
     /** Without headers and payload, which may be nobody's business. */

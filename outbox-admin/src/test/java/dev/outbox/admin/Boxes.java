@@ -29,9 +29,16 @@ final class Boxes {
     final Inbox inbox;
 
     Boxes(DataSource dataSource) {
+        this(dataSource, "inbox");
+    }
+
+    Boxes(DataSource dataSource, String inbox) {
         this.dataSource = dataSource;
         this.outbox = PostgresOutbox.create(dataSource);
-        this.inbox = PostgresInbox.builder(dataSource).consumer("billing").build();
+        this.inbox = PostgresInbox.builder(dataSource)
+                .table(inbox)
+                .consumer("billing")
+                .build();
     }
 
     static PostgresExtension extension() {

@@ -53,10 +53,13 @@ class HealthIT {
                         reason -> assertThat(reason).startsWith("public.outbox: an item has been due for PT1H"),
                         reason -> assertThat(reason).isEqualTo("public.outbox: more than 1 items are Dead"),
                         reason -> assertThat(reason).startsWith("public.outbox: 1 key is blocked by a Dead item"),
-                        reason -> assertThat(reason)
-                                .startsWith("public.outbox: poller node-1 has been silent for PT1H"));
+                        reason ->
+                                assertThat(reason).startsWith("public.outbox: poller node-1 has been silent for PT1H"));
         assertThat(boxes.admin()
-                        .health(HealthLimits.standard().oldestDue(Duration.ofHours(3)).dead(2).silence(Duration.ofDays(1)))
+                        .health(HealthLimits.standard()
+                                .oldestDue(Duration.ofHours(3))
+                                .dead(2)
+                                .silence(Duration.ofDays(1)))
                         .reasons())
                 .hasSize(1);
     }

@@ -55,8 +55,9 @@ class PollersIT {
         boxes.outbox.source().heartbeat(BEAT);
         boxes.inbox.source().heartbeat(BEAT);
         boxes.execute("UPDATE outbox_pollers SET seen_on = seen_on - interval '1 hour'");
-        assertThat(pollers()).singleElement().satisfies(known -> assertThat(known.silentFor())
-                .isGreaterThanOrEqualTo(Duration.ofHours(1)));
+        assertThat(pollers())
+                .singleElement()
+                .satisfies(known -> assertThat(known.silentFor()).isGreaterThanOrEqualTo(Duration.ofHours(1)));
 
         boxes.outbox.source().heartbeat(BEAT);
 

@@ -79,9 +79,11 @@ class RolesIT {
     @Test
     void theProducerEnqueuesAndSeesNothing() {
         String id = as(Role.PRODUCER).enqueue(Message.to("orders").key("k").payload("x"));
-        as(Role.PRODUCER).enqueue(Message.to("orders").id(UUID.randomUUID().toString()).payload("x"));
+        as(Role.PRODUCER)
+                .enqueue(Message.to("orders").id(UUID.randomUUID().toString()).payload("x"));
 
-        assertThat(boxes.value("SELECT payload FROM outbox WHERE work_item_id = ?::uuid", id)).isEqualTo("x");
+        assertThat(boxes.value("SELECT payload FROM outbox WHERE work_item_id = ?::uuid", id))
+                .isEqualTo("x");
         cannot(Role.PRODUCER, "SELECT payload FROM outbox");
         cannot(Role.PRODUCER, "UPDATE outbox SET status = 2");
         cannot(Role.PRODUCER, "DELETE FROM outbox");
@@ -127,7 +129,9 @@ class RolesIT {
         boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("secret"), "e");
         Admin viewer = Admin.of(roles.get(Role.VIEWER)).build();
 
-        assertThat(viewer.deadLetters().list(DeadFilter.all().error("e"), Page.first(5)).items())
+        assertThat(viewer.deadLetters()
+                        .list(DeadFilter.all().error("e"), Page.first(5))
+                        .items())
                 .hasSize(2);
         assertThat(viewer.deadLetters().show(ref)).isPresent();
         assertThat(viewer.lookup().byKey("k", Page.first(5)).items()).hasSize(1);
@@ -136,7 +140,9 @@ class RolesIT {
         assertThat(viewer.health().state()).isEqualTo(Health.State.UP);
         assertThatCode(() -> viewer.doctor().examine()).doesNotThrowAnyException();
         assertThat(viewer.purge(Box.OUTBOX, Duration.ZERO, true).count()).isZero();
-        assertThat(viewer.deadLetters().requeue(DeadFilter.all(), Requeue.by("x", "y").asDryRun()).count())
+        assertThat(viewer.deadLetters()
+                        .requeue(DeadFilter.all(), Requeue.by("x", "y").asDryRun())
+                        .count())
                 .isEqualTo(2);
         notAllowed(() -> viewer.deadLetters().showWithPayload(ref));
         notAllowed(() -> viewer.deadLetters().requeue(DeadFilter.all(), Requeue.by("x", "y")));
@@ -152,9 +158,13 @@ class RolesIT {
         Admin operator = Admin.of(roles.get(Role.OPERATOR)).build();
 
         assertThat(operator.deadLetters().showWithPayload(requeued)).isPresent();
-        assertThat(operator.deadLetters().requeue(List.of(requeued), Requeue.by("x", "y")).count())
+        assertThat(operator.deadLetters()
+                        .requeue(List.of(requeued), Requeue.by("x", "y"))
+                        .count())
                 .isOne();
-        assertThat(operator.deadLetters().discard(DeadFilter.all(), Discard.by("x", "y")).count())
+        assertThat(operator.deadLetters()
+                        .discard(DeadFilter.all(), Discard.by("x", "y"))
+                        .count())
                 .isOne();
         operator.purge(Box.OUTBOX, Duration.ZERO, false);
         cannot(Role.OPERATOR, "DELETE FROM outbox_audit");

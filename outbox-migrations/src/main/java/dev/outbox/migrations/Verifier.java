@@ -1,5 +1,6 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.migrations.Canonical.Column;
 import dev.outbox.migrations.Finding.Concern;
 import java.sql.Connection;
@@ -59,6 +60,7 @@ final class Verifier {
             rows();
             readers();
             age();
+            pollers();
         }
         strangers();
         return new TableReport(
@@ -216,6 +218,31 @@ final class Verifier {
                     Concern.TOO_RECENT,
                     "it came to " + table.phase() + " less than " + wait
                             + " ago, and not every node may have noticed; wait that long",
+                    false,
+                    next());
+        }
+    }
+
+    /** Pollers that tell of themselves also tell which phase they read; they do so twice a minute. */
+    private void pollers() throws SQLException {
+        String pollers = Quoted.table(new TableName(table.name().schema(), "outbox_pollers"));
+        if (table.phase() == Phase.CLEAN
+                || number("SELECT (to_regclass(%s) IS NOT NULL)::int".formatted(Quoted.text(pollers))) == 0) {
+            return;
+        }
+        long behind = number("SELECT count(*) FROM %s WHERE table_name = %s AND phase < %s"
+                        .formatted(
+                                pollers,
+                                Quoted.text(table.name().toString()),
+                                table.phase().mark().substring(0, 1))
+                + " AND seen_on > clock_timestamp() - interval '90 seconds'");
+        if (behind > 0) {
+            add(
+                    Concern.OLD_POLLER,
+                    behind + (behind == 1 ? " poller that is alive still reads" : " pollers that are alive still read")
+                            + " a phase before " + table.phase()
+                            + "; wait for the next heartbeat, half a minute at most,"
+                            + " or restart them",
                     false,
                     next());
         }
