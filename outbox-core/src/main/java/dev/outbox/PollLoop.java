@@ -42,6 +42,7 @@ final class PollLoop {
     private final InFlight inFlight;
     private final Breakers breakers;
     private final Consumer<List<Run>> deliver;
+    private final Vitals vitals;
     private final Signal signal = new Signal();
     private final AtomicBoolean woken = new AtomicBoolean();
     private final AtomicBoolean wantsRoom = new AtomicBoolean();
@@ -56,7 +57,12 @@ final class PollLoop {
     private long nextDueAt;
 
     PollLoop(
-            PollerOptions options, InFlight inFlight, Breakers breakers, int runsPerCall, Consumer<List<Run>> deliver) {
+            PollerOptions options,
+            InFlight inFlight,
+            Breakers breakers,
+            int runsPerCall,
+            Consumer<List<Run>> deliver,
+            Vitals vitals) {
         this.options = options;
         this.request = options.claimRequest();
         int atOnce = Math.max(options.minBatch(), options.concurrency() * runsPerCall);
@@ -64,6 +70,7 @@ final class PollLoop {
         this.inFlight = inFlight;
         this.breakers = breakers;
         this.deliver = deliver;
+        this.vitals = vitals;
         this.idle = options.minIdle().toNanos();
     }
 
@@ -114,7 +121,9 @@ final class PollLoop {
             claim = claim(batchSize.get());
             batchSize.claimed(claim.items().size());
             failures = 0;
+            vitals.claimed();
         } catch (RuntimeException e) {
+            vitals.claimFailed();
             backOff(e);
             return;
         }
@@ -153,6 +162,8 @@ final class PollLoop {
     Claim claim(int count) {
         long start = options.now();
         Claim claim = options.source().claim(request(count));
+        options.emit(() ->
+                new OutboxEvent.Polled(options.name(), claim.items().size(), Duration.ofNanos(options.now() - start)));
         if (!claim.items().isEmpty()) {
             List<Run> runs = inFlight.add(claim, start + options.lease().toNanos());
             LOG.debug(

@@ -55,6 +55,7 @@ public final class Poller implements AutoCloseable {
     private final Breakers breakers;
     private final Renewer renewer;
     private final Delivery delivery;
+    private final Vitals vitals;
     private final Signal renewal = new Signal();
     private final Signal purging = new Signal();
     private final Signal settlePause = new Signal();
@@ -67,11 +68,12 @@ public final class Poller implements AutoCloseable {
 
     Poller(PollerOptions options, PollerBuilder.Form form, Object destination, SharedBreakers shared) {
         this.options = options;
+        this.vitals = new Vitals(options);
         this.settler = new Settler(options, inFlight, io, this::onSettled);
         this.breakers = new Breakers(options, destination, shared, settler, this::wake);
         this.delivery = form.delivery(options, inFlight, settler, breakers, this::isStopping);
         this.renewer = new Renewer(options, inFlight, settler, io, this::forgetPromised);
-        this.loop = new PollLoop(options, inFlight, breakers, delivery.runsPerCall(), this::deliver);
+        this.loop = new PollLoop(options, inFlight, breakers, delivery.runsPerCall(), this::deliver, vitals);
     }
 
     /** A poller over this source, still to be given a destination. */
@@ -98,6 +100,7 @@ public final class Poller implements AutoCloseable {
             }
             workers = new Workers(executor, options.concurrency(), delivery, this::fail);
             breakers.join();
+            vitals.start();
             options.wakeUps().forEach(wakeUp -> subscriptions.add(wakeUp.subscribe(this::wakeUp)));
             startThread("claim", this::claimLoop);
             startThread("settle", this::settleLoop);
@@ -262,6 +265,7 @@ public final class Poller implements AutoCloseable {
 
     /** A key has become free, or an item of ours will be due again. */
     private void onSettled(Verdict verdict) {
+        vitals.delivered(verdict.delivery());
         if (verdict.settlement().kind() == Settlement.Kind.RETRY) {
             loop.dueIn(verdict.settlement().delay());
         } else if (verdict.run().isKeyed() && verdict.run().isSettled()) {
@@ -317,15 +321,39 @@ public final class Poller implements AutoCloseable {
 
     /** The first purge comes after a random part of the interval, so that nodes do not purge in step. */
     private void purgeLoop() {
-        purging.await((long) (options.purgeEvery().toNanos() * Math.random()));
+        long beat = System.nanoTime() + Vitals.FIRST.toNanos();
+        long purge = System.nanoTime() + (long) (options.purgeEvery().toNanos() * Math.random());
         while (!isStopping()) {
-            try {
-                purge();
-            } catch (RuntimeException e) {
-                LOG.warn("poller {}: purge failed, trying again in {}", options.name(), options.purgeEvery(), e);
-                options.emit(() -> new OutboxEvent.PollFailed(options.name(), e, options.purgeEvery()));
+            if (System.nanoTime() - beat >= 0) {
+                alone(vitals::beat);
+                beat = System.nanoTime() + Vitals.PERIOD.toNanos();
             }
-            purging.await(options.purgeEvery().toNanos());
+            if (System.nanoTime() - purge >= 0) {
+                tryPurge();
+                purge = System.nanoTime() + options.purgeEvery().toNanos();
+            }
+            long now = System.nanoTime();
+            purging.await(Math.max(0, Math.min(beat - now, purge - now)));
+        }
+        alone(vitals::end);
+    }
+
+    /** With no other statement of the poller but a claim, so that it needs no third connection. */
+    private void alone(Runnable statement) {
+        io.lock();
+        try {
+            statement.run();
+        } finally {
+            io.unlock();
+        }
+    }
+
+    private void tryPurge() {
+        try {
+            purge();
+        } catch (RuntimeException e) {
+            LOG.warn("poller {}: purge failed, trying again in {}", options.name(), options.purgeEvery(), e);
+            options.emit(() -> new OutboxEvent.PollFailed(options.name(), e, options.purgeEvery()));
         }
     }
 

@@ -62,6 +62,11 @@ public final class Stage {
         return new Stage(Require.present("outbox", outbox), Require.present("prepare", prepare));
     }
 
+    /** A new stage that prepares messages as this one does, and stores them through another outbox that wraps this one's. */
+    public Stage through(Outbox outbox) {
+        return over(outbox, prepare);
+    }
+
     /**
      * Stages a message. Its body, if it has one, is encoded at the flush, in the state it is in then.
      *

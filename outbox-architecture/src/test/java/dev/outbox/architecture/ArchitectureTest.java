@@ -21,12 +21,15 @@ class ArchitectureTest {
 
         assertThat(modules)
                 .contains(
+                        "outbox-cli",
                         "outbox-core",
                         "outbox-jackson",
                         "outbox-jdbc",
                         "outbox-jdbc-postgres",
                         "outbox-jdbc-sqlserver",
+                        "outbox-micrometer",
                         "outbox-migrations",
+                        "outbox-opentelemetry",
                         "outbox-testkit",
                         "outbox-quickstart",
                         "outbox-benchmarks");

@@ -13,11 +13,14 @@ final class Modules {
     /** The published libraries: they may share {@code internal} packages, nobody else may look inside. */
     static final Set<String> LIBRARIES = Set.of(
             CORE,
+            "outbox-admin",
             "outbox-jackson",
             "outbox-jdbc",
             "outbox-jdbc-postgres",
             "outbox-jdbc-sqlserver",
+            "outbox-micrometer",
             "outbox-migrations",
+            "outbox-opentelemetry",
             "outbox-testkit");
 
     /** {@code outbox-core/target/classes/} in a reactor without jars, {@code outbox-core-1.2.3.jar!} otherwise. */

@@ -44,7 +44,11 @@ final class Scenarios {
                     "How fast are messages received of which every tenth comes again? Threads: 4",
                     Metric.PER_SECOND,
                     new Enqueue(Receiver.OURS, 16_000, 1, 4),
-                    new Enqueue(Receiver.LIMIT, 16_000, 1, 4)));
+                    new Enqueue(Receiver.LIMIT, 16_000, 1, 4)),
+            admin("admin-list", "are the newest 50 dead letters listed", Ask.LIST, Ask.LIST_BY_HAND),
+            admin("admin-find", "is everything about a key found", Ask.FIND, Ask.FIND_BY_HAND),
+            admin("admin-status", "is the status told", Ask.STATUS, Ask.STATUS_BY_HAND),
+            adminPurge());
 
     private Scenarios() {}
 
@@ -189,5 +193,24 @@ final class Scenarios {
                 new Drain(new PhaseRelay(Phase.ADDITIVE), backlog),
                 new Drain(new PhaseRelay(Phase.DUAL), backlog),
                 new Drain(new PhaseRelay(Phase.FLIPPED), backlog));
+    }
+
+    private static Scenario admin(String name, String what, Ask.Question ours, Ask.Question byHand) {
+        return new Scenario(
+                name,
+                "How often %s per second, with 1,000,000 rows Done and 100,000 Dead?".formatted(what),
+                Metric.PER_SECOND,
+                new Ask("ours", ours, 200),
+                new Ask("by-hand", byHand, 200));
+    }
+
+    private static Scenario adminPurge() {
+        Backlog backlog = Backlog.of(VOLUME).withDone(1_000_000);
+        return new Scenario(
+                "admin-purge",
+                "How fast is a backlog delivered while 1,000,000 rows are purged?",
+                Metric.PER_SECOND,
+                new Drain(new PurgingRelay(), backlog),
+                new Drain(OursRelay.KEEP, backlog));
     }
 }

@@ -33,7 +33,11 @@ class ScenariosTest {
                         "growth-1m",
                         "growth-5m",
                         "phases",
-                        "inbox");
+                        "inbox",
+                        "admin-list",
+                        "admin-find",
+                        "admin-status",
+                        "admin-purge");
     }
 
     @Test

@@ -19,6 +19,9 @@ public sealed interface OutboxEvent {
     /** An inbox was given another message under an id that it knows: it was neither stored nor processed. */
     record Conflict(String consumer, String source, String messageId, Receipt receipt) implements OutboxEvent {}
 
+    /** A source was asked for items, and had so many; zero is told too. */
+    record Polled(String poller, int items, Duration took) implements OutboxEvent {}
+
     /** Leased to a poller. */
     record Claimed(String poller, List<WorkItem> items, Duration took) implements OutboxEvent {}
 

@@ -61,4 +61,10 @@ public interface Source {
     default int purge() {
         return 0;
     }
+
+    /**
+     * Notes that a poller is alive, where operators look for that. Called twice a minute, never with a poll. The default
+     * notes nothing.
+     */
+    default void heartbeat(Heartbeat heartbeat) {}
 }

@@ -7,6 +7,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Finding;
 import dev.outbox.migrations.Finding.Concern;
+import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.TableReport;
 import dev.outbox.migrations.Upgrade;
 import java.sql.Connection;
@@ -261,6 +262,21 @@ class GuardsIT {
         legacy.run("DROP VIEW monitor; DROP PUBLICATION feed");
         outbox.apply(legacy.dataSource(), Phase.CLEAN);
         assertThat(outbox.report(legacy.dataSource()).findings()).isEmpty();
+    }
+
+    @Test
+    void aPollerThatStillReadsThePhaseBeforeIsWaitedFor() throws SQLException {
+        to(Phase.DUAL);
+        OutboxMigrations.installAdmin(legacy.dataSource());
+        legacy.run("INSERT INTO outbox_pollers (started_on, seen_on, lease_ms, longest_delivery_ms, phase, table_name,"
+                + " poller, version) SELECT clock_timestamp(), clock_timestamp() - ago, 0, 0, 1, '"
+                + outbox.report(legacy.dataSource()).table() + "', 'node-' || ago, '1'"
+                + " FROM (VALUES (interval '0'), (interval '1 hour')) AS seen(ago)");
+
+        assertRefused(Phase.FLIPPED, outbox, "1 poller that is alive still reads a phase before phase 2");
+
+        legacy.run("UPDATE outbox_pollers SET phase = 2");
+        outbox.requireReady(legacy.dataSource(), Phase.FLIPPED);
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.outbox.postgres;
 
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.TransactionalSource;
@@ -50,6 +51,11 @@ final class AdaptingSource implements TransactionalSource {
     @Override
     public int purge() {
         return table.adapting(() -> current.get().purge());
+    }
+
+    @Override
+    public void heartbeat(Heartbeat heartbeat) {
+        current.get().heartbeat(heartbeat);
     }
 
     @Override

@@ -208,6 +208,10 @@ public final class PostgresInbox implements Inbox {
                         + " application that receives");
             }
             checkWindow("retention", retention(), maxRedelivery);
+            Duration dead = deadRetention();
+            if (dead != null) {
+                checkWindow("deadRetention", dead, maxRedelivery);
+            }
             TableSettings settings = settings();
             return open(
                     settings,

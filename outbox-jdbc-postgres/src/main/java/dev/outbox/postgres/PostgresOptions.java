@@ -73,6 +73,7 @@ public abstract sealed class PostgresOptions<B extends PostgresOptions<B>> exten
                 TableName.parse(table()),
                 new MessageRow.Rules(ordering(), serializer(), maxPayload(), warnPayload()),
                 retention(),
+                deadRetention(),
                 listeners(),
                 wakesLocally(),
                 ticker());

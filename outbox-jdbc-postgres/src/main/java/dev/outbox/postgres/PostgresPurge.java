@@ -8,7 +8,7 @@ import dev.outbox.jdbc.internal.Sql;
 import java.sql.SQLException;
 import java.time.Duration;
 
-/** Removes old Done rows in small statements, one node at a time. */
+/** Removes old Done rows, or old Dead ones, in small statements, one node at a time. */
 final class PostgresPurge {
     private static final int BATCH = 1_000;
 
@@ -33,16 +33,38 @@ final class PostgresPurge {
               AND {still_done}
             """;
 
+    /** A Dead row that blocks its key is kept: without it the key would go on as if nothing had happened. */
+    static final String PURGE_DEAD = """
+            DELETE FROM {table}
+            WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM {table}
+                WHERE {mine} AND {status} = 3 AND NOT {blocks_key}
+                  AND {processed_on} < statement_timestamp() - :older_than * interval '1 microsecond'
+                  AND (SELECT pg_try_advisory_xact_lock(:lock_space, :lock))
+                ORDER BY {processed_on}
+                LIMIT :batch
+                FOR UPDATE SKIP LOCKED))
+              AND {status} = 3
+            """;
+
     private final PostgresTable table;
     private final Connections connections;
     private final Duration olderThan;
     private final Sql purge;
 
-    PostgresPurge(PostgresTable table, Connections connections, Duration olderThan) {
+    private PostgresPurge(PostgresTable table, Connections connections, Duration olderThan, String statement) {
         this.table = table;
         this.connections = connections;
         this.olderThan = olderThan;
-        this.purge = table.layout().resolve(PURGE);
+        this.purge = table.layout().resolve(statement);
+    }
+
+    static PostgresPurge ofDone(PostgresTable table, Connections connections, Duration olderThan) {
+        return new PostgresPurge(table, connections, olderThan, PURGE);
+    }
+
+    static PostgresPurge ofDead(PostgresTable table, Connections connections, Duration olderThan) {
+        return new PostgresPurge(table, connections, olderThan, PURGE_DEAD);
     }
 
     /** Removes one batch and answers its size; 0 if nothing is old enough or another node is at it. */

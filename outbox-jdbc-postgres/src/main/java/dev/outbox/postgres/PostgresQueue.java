@@ -18,7 +18,13 @@ final class PostgresQueue {
     static TableQueue over(
             LiveTable table, Connections connections, TableSettings settings, Ack ack, PostgresOptions<?> options) {
         Function<PostgresTable, PostgresSource> source = found -> new PostgresSource(
-                found, connections, ack, settings.retention(), settings.serializer(), settings.ticker());
+                found,
+                connections,
+                ack,
+                settings.retention(),
+                settings.deadRetention(),
+                settings.serializer(),
+                settings.ticker());
         DataSource notifying = options.notifying();
         return new TableQueue(
                 table.now().name(),
@@ -36,7 +42,7 @@ final class PostgresQueue {
     }
 
     private static IntSupplier purge(LiveTable table, Connections connections, Duration olderThan) {
-        Supplier<PostgresPurge> purge = table.per(found -> new PostgresPurge(found, connections, olderThan));
+        Supplier<PostgresPurge> purge = table.per(found -> PostgresPurge.ofDone(found, connections, olderThan));
         return () -> table.adapting(() -> purge.get().batch());
     }
 }

@@ -13,6 +13,7 @@ import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.TransactionalSource;
@@ -124,6 +125,8 @@ final class PostgresSource implements TransactionalSource {
     private final @Nullable PostgresSettle settleByMessage;
 
     private final PostgresPurge purge;
+    private final @Nullable PostgresPurge purgeDead;
+    private final PostgresHeartbeat heartbeats;
     private final PinnedPlan expire;
     private final PinnedPlan nextDue;
 
@@ -136,6 +139,7 @@ final class PostgresSource implements TransactionalSource {
             Connections connections,
             Ack ack,
             Duration retention,
+            @Nullable Duration deadRetention,
             @Nullable PayloadSerializer serializer,
             LongSupplier ticker) {
         this.table = table;
@@ -156,7 +160,11 @@ final class PostgresSource implements TransactionalSource {
                         ack,
                         ItemIds.MESSAGE_ID)
                 : null;
-        this.purge = new PostgresPurge(table, connections, retention);
+        this.purge = PostgresPurge.ofDone(table, connections, retention);
+        this.purgeDead = deadRetention == null || byOld // which has no index for it
+                ? null
+                : PostgresPurge.ofDead(table, connections, deadRetention);
+        this.heartbeats = new PostgresHeartbeat(table, connections, ticker);
         this.expire = PinnedPlan.of(layout, EXPIRE);
         this.nextDue = PinnedPlan.of(layout, byOld ? PostgresLegacyClaim.NEXT_DUE : NEXT_DUE);
     }
@@ -257,7 +265,13 @@ final class PostgresSource implements TransactionalSource {
 
     @Override
     public int purge() {
-        return purge.batch();
+        int done = purge.batch();
+        return done > 0 || purgeDead == null ? done : purgeDead.batch();
+    }
+
+    @Override
+    public void heartbeat(Heartbeat heartbeat) {
+        heartbeats.note(heartbeat);
     }
 
     @Override

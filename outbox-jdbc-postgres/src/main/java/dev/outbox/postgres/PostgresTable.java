@@ -231,7 +231,7 @@ record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, 
         return "outbox_" + Integer.toUnsignedString(lockSpace ^ LOCK_SPACE);
     }
 
-    private static String quote(TableName name) {
+    static String quote(TableName name) {
         String table = "\"" + name.name() + "\"";
         return name.schema() == null ? table : "\"" + name.schema() + "\"." + table;
     }

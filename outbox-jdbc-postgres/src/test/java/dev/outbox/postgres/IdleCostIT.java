@@ -36,6 +36,9 @@ class IdleCostIT {
     private static final String NEXT_DUE = "SELECT (EXTRACT(EPOCH";
     private static final String EXPIRE = "lease expired";
 
+    /** Whether there is a table for heartbeats; there is none, and that is looked at every ten minutes. */
+    private static final String HEARTBEAT = "to_regclass(";
+
     private final EmbeddedDatabase database = EmbeddedDatabase.create();
     private final AtomicLong now = new AtomicLong();
     private final WatchedDataSource watched = WatchedDataSource.around(database.pool(2));
@@ -83,8 +86,10 @@ class IdleCostIT {
         assertThat(watched.count(NEXT_DUE)).isBetween(claims / 10 - 1, claims / 10 + 1);
         assertThat(watched.count(EXPIRE)).isBetween(claims / 8 - 1, quartersOfLease + 1);
         assertThat(watched.count(OTHER_ROADS)).isBetween(2 * claims - 2, 2 * claims + 2);
+        assertThat(watched.count(HEARTBEAT)).isLessThanOrEqualTo(1 + claims * maxIdle.toSeconds() / 600);
         assertThat(watched.executed().size()
                         - claims
+                        - watched.count(HEARTBEAT)
                         - watched.count(OTHER_ROADS)
                         - watched.count(NEXT_DUE)
                         - watched.count(EXPIRE))

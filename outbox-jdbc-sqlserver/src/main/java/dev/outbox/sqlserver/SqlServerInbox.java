@@ -202,6 +202,10 @@ public final class SqlServerInbox implements Inbox {
                         + " application that receives");
             }
             checkWindow("retention", retention(), maxRedelivery);
+            Duration dead = deadRetention();
+            if (dead != null) {
+                checkWindow("deadRetention", dead, maxRedelivery);
+            }
             TableSettings settings = settings();
             return settings.open(
                     (connection, table) -> SqlServerTable.detectInbox(connection, table, name),

@@ -25,6 +25,7 @@ public abstract sealed class SqlServerOptions<B extends SqlServerOptions<B>> ext
                 TableName.parse(table()),
                 new MessageRow.Rules(ordering(), serializer(), maxPayload(), warnPayload()),
                 retention(),
+                deadRetention(),
                 listeners(),
                 wakesLocally(),
                 ticker());

@@ -6,7 +6,7 @@ import dev.outbox.jdbc.internal.Connections;
 import java.sql.SQLException;
 import java.time.Duration;
 
-/** Removes old Done rows in statements small enough not to lock the table. Rows that somebody holds are skipped. */
+/** Removes old Done rows, or old Dead ones, in statements small enough not to lock the table. Rows that somebody holds are skipped. */
 final class SqlServerPurge {
     private static final int BATCH = 1_000;
 
@@ -25,16 +25,40 @@ final class SqlServerPurge {
             SELECT @@ROWCOUNT AS removed;
             """;
 
+    /** A Dead row that blocks its key is kept: without it the key would go on as if nothing had happened. */
+    static final String PURGE_DEAD = """
+            DECLARE @age bigint = :older_than, @batch int = :batch, @before datetime2(7);
+            SET @before = DATEADD(millisecond, -CAST(@age % 86400000 AS int),
+                DATEADD(day, -CAST(@age / 86400000 AS int), SYSUTCDATETIME()));
+            DELETE t
+            FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+            JOIN (
+                SELECT TOP (@batch) {sequence} AS place
+                FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE {mine} AND {status} = 3 AND {blocks_key} = 0 AND {processed_on} < @before
+                ORDER BY {processed_on}) picked ON t.{sequence} = picked.place
+            WHERE t.{status} = 3;
+            SELECT @@ROWCOUNT AS removed;
+            """;
+
     private final SqlServerTable table;
     private final Connections connections;
     private final Duration olderThan;
     private final SqlServerBatch purge;
 
-    SqlServerPurge(SqlServerTable table, Connections connections, Duration olderThan) {
+    private SqlServerPurge(SqlServerTable table, Connections connections, Duration olderThan, String statement) {
         this.table = table;
         this.connections = connections;
         this.olderThan = olderThan;
-        this.purge = SqlServerBatch.of(table.layout(), PURGE);
+        this.purge = SqlServerBatch.of(table.layout(), statement);
+    }
+
+    static SqlServerPurge ofDone(SqlServerTable table, Connections connections, Duration olderThan) {
+        return new SqlServerPurge(table, connections, olderThan, PURGE);
+    }
+
+    static SqlServerPurge ofDead(SqlServerTable table, Connections connections, Duration olderThan) {
+        return new SqlServerPurge(table, connections, olderThan, PURGE_DEAD);
     }
 
     /** Removes one batch and answers its size. */

@@ -14,8 +14,14 @@ final class SqlServerQueue {
                 table.name(),
                 settings,
                 () -> new SqlServerSource(
-                        table, connections, ack, settings.retention(), settings.serializer(), settings.ticker()),
-                olderThan -> new SqlServerPurge(table, connections, olderThan)::batch,
+                        table,
+                        connections,
+                        ack,
+                        settings.retention(),
+                        settings.deadRetention(),
+                        settings.serializer(),
+                        settings.ticker()),
+                olderThan -> SqlServerPurge.ofDone(table, connections, olderThan)::batch,
                 null);
     }
 }

@@ -11,6 +11,7 @@ import dev.outbox.jdbc.internal.Timestamps;
 import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.TransactionalSource;
@@ -135,6 +136,8 @@ final class SqlServerSource implements TransactionalSource {
     private final SqlServerClaim claim;
     private final SqlServerSettle settle;
     private final SqlServerPurge purge;
+    private final @Nullable SqlServerPurge purgeDead;
+    private final SqlServerHeartbeat heartbeats;
     private final SqlServerBatch expire;
     private final SqlServerBatch nextDue;
 
@@ -147,6 +150,7 @@ final class SqlServerSource implements TransactionalSource {
             Connections connections,
             Ack ack,
             Duration retention,
+            @Nullable Duration deadRetention,
             @Nullable PayloadSerializer serializer,
             LongSupplier ticker) {
         this.table = table;
@@ -155,7 +159,9 @@ final class SqlServerSource implements TransactionalSource {
         this.handling = new SqlServerHandling(table);
         this.claim = new SqlServerClaim(table, serializer, ticker);
         this.settle = new SqlServerSettle(table, ack);
-        this.purge = new SqlServerPurge(table, connections, retention);
+        this.purge = SqlServerPurge.ofDone(table, connections, retention);
+        this.purgeDead = deadRetention == null ? null : SqlServerPurge.ofDead(table, connections, deadRetention);
+        this.heartbeats = new SqlServerHeartbeat(table, connections, ticker);
         this.expire = SqlServerBatch.of(table.layout(), EXPIRE);
         this.nextDue = SqlServerBatch.of(table.layout(), NEXT_DUE);
     }
@@ -223,7 +229,13 @@ final class SqlServerSource implements TransactionalSource {
 
     @Override
     public int purge() {
-        return purge.batch();
+        int done = purge.batch();
+        return done > 0 || purgeDead == null ? done : purgeDead.batch();
+    }
+
+    @Override
+    public void heartbeat(Heartbeat heartbeat) {
+        heartbeats.note(heartbeat);
     }
 
     @Override

@@ -246,7 +246,7 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
         return column.replace("_", "").toLowerCase(Locale.ROOT);
     }
 
-    private static String quote(TableName name) {
+    static String quote(TableName name) {
         String table = "[" + name.name() + "]";
         return name.schema() == null ? table : "[" + name.schema() + "]." + table;
     }

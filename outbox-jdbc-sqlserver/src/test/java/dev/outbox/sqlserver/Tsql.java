@@ -184,8 +184,8 @@ final class Tsql {
     private static void create(String text) {
         Matcher index = Pattern.compile(
                         "CREATE (?:UNIQUE )?INDEX \\[\\w+] ON (\\[\\w+](?: \\. \\[\\w+])?) \\( \\w+(?: DESC)?"
-                                + "(?: , \\w+(?: DESC)?)* \\) (?:INCLUDE \\( \\w+(?: , \\w+)* \\) )?WHERE (.+)"
-                                + " WITH \\( ALLOW_PAGE_LOCKS = OFF \\)")
+                                + "(?: , \\w+(?: DESC)?)* \\)(?: INCLUDE \\( \\w+(?: , \\w+)* \\))?(?: WHERE (.+?))?"
+                                + "(?: WITH \\( ALLOW_PAGE_LOCKS = OFF \\))?")
                 .matcher(text);
         if (text.startsWith("CREATE SEQUENCE")) {
             matches(text, "CREATE SEQUENCE [^ ]+( \\. [^ ]+)? AS bigint START WITH 1 INCREMENT BY 1 CACHE 1");
@@ -196,8 +196,9 @@ final class Tsql {
                     .replaceAll(" (?:NON)?CLUSTERED", "")
                     .replaceAll("WITH \\( ALLOW_PAGE_LOCKS = OFF \\)", ""));
         } else if (index.matches()) {
-            druid("SELECT 1 FROM t WHERE " + index.group(2));
-            if (index.group(2).contains(" OR ")) {
+            String filter = index.group(2) == null ? "1 = 1" : index.group(2);
+            druid("SELECT 1 FROM t WHERE " + filter);
+            if (filter.contains(" OR ")) {
                 throw new IllegalArgumentException("a filtered index knows no OR: " + text);
             }
         } else {

@@ -19,12 +19,19 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every statement of this module is T-SQL, found out without a server. */
+/** Every statement of this module, and of the admin's for SQL Server, is T-SQL, found out without a server. */
 class TsqlTest {
     private static final List<Class<?>> HOLDERS = List.of(
+            admin("SqlServerDead"),
+            admin("SqlServerDoctor"),
+            admin("SqlServerFlavor"),
+            admin("SqlServerLookup"),
+            admin("SqlServerPurge"),
+            admin("SqlServerStatus"),
             SqlServerBatch.class,
             SqlServerClaim.class,
             SqlServerEnqueue.class,
+            SqlServerHeartbeat.class,
             SqlServerPurge.class,
             SqlServerReceive.class,
             SqlServerRecords.class,
@@ -32,6 +39,15 @@ class TsqlTest {
             SqlServerSettle.class,
             SqlServerSource.class,
             SqlServerTable.class);
+
+    /** They are nobody's business but its own and this test's. */
+    private static Class<?> admin(String name) {
+        try {
+            return Class.forName("dev.outbox.admin." + name);
+        } catch (ClassNotFoundException e) {
+            throw new IllegalStateException(e);
+        }
+    }
 
     /** Columns as the canonical inbox has them, which has all there are. */
     static Layout layout() {
@@ -44,6 +60,10 @@ class TsqlTest {
         columns.put("claimed_source", "inserted.[source]");
         columns.put("next_sequence", "\"dbo\".\"inbox_sequence\"");
         columns.put("patience", "10000");
+        columns.put("by", "[correlationid]");
+        columns.put("audit", "[dbo].[outbox_audit]");
+        columns.put("pollers", "[dbo].[outbox_pollers]");
+        columns.put("same_consumer", "t.[consumer] = heads.consumer");
         return new Layout("[dbo].[inbox]", columns);
     }
 
@@ -56,7 +76,7 @@ class TsqlTest {
                         && !Modifier.isPrivate(field.getModifiers())
                         && field.getType() == String.class) {
                     field.setAccessible(true);
-                    statements.put(holder.getSimpleName() + "." + field.getName(), (String) field.get(null));
+                    statements.put(holder.getName() + "." + field.getName(), (String) field.get(null));
                 }
             }
         }
@@ -80,15 +100,17 @@ class TsqlTest {
 
     @Test
     void noHolderOfStatementsIsForgotten() throws IllegalAccessException {
-        assertThat(statements()).hasSizeGreaterThanOrEqualTo(18);
-        assertThat(statements().keySet().stream().map(name -> name.substring(0, name.indexOf('.'))))
-                .containsAll(HOLDERS.stream().map(Class::getSimpleName).toList());
+        assertThat(statements()).hasSizeGreaterThanOrEqualTo(40);
+        assertThat(statements().keySet().stream().map(name -> name.substring(0, name.lastIndexOf('.'))))
+                .containsAll(HOLDERS.stream().map(Class::getName).toList());
     }
 
     @Test
     void everyScript() {
         Tsql.parse(OutboxMigrations.render(Database.SQLSERVER, "billing.outbox"));
         Tsql.parse(OutboxMigrations.renderInbox(Database.SQLSERVER, "inbox"));
+        Tsql.parse(OutboxMigrations.renderAdmin(Database.SQLSERVER, "billing"));
+        Tsql.parse(OutboxMigrations.renderLookup(Database.SQLSERVER, "billing.outbox"));
     }
 
     /** What the test is for: each of these slips is found. */

@@ -27,6 +27,7 @@ public abstract class TableOptions<B extends TableOptions<B>> {
     private TableName name;
     private Ordering ordering = Ordering.STRICT;
     private Duration retention;
+    private @Nullable Duration deadRetention;
     private @Nullable PayloadSerializer serializer;
     private int maxPayload = 1 << 20;
     private @Nullable Integer warnPayload;
@@ -63,6 +64,15 @@ public abstract class TableOptions<B extends TableOptions<B>> {
      */
     public B retention(Duration retention) {
         this.retention = Require.between("retention", retention, Duration.ZERO, MAX_RETENTION);
+        return self();
+    }
+
+    /**
+     * How long Dead rows are kept before a poller purges them, zero to 100 years; one that blocks its key stays for as
+     * long as it does. Default: for ever, because somebody has to look at them.
+     */
+    public B deadRetention(Duration deadRetention) {
+        this.deadRetention = Require.between("deadRetention", deadRetention, Duration.ZERO, MAX_RETENTION);
         return self();
     }
 
@@ -126,6 +136,11 @@ public abstract class TableOptions<B extends TableOptions<B>> {
     /** As the builder has it now. */
     protected final Duration retention() {
         return retention;
+    }
+
+    /** As the builder has it now; null means for ever. */
+    protected final @Nullable Duration deadRetention() {
+        return deadRetention;
     }
 
     /** As the builder has it now. */

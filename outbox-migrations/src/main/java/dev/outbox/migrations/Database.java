@@ -15,8 +15,12 @@ public enum Database {
         this.product = product;
     }
 
-    /** What this connection leads to, as its driver says. */
-    static Database of(Connection connection) throws SQLException {
+    /**
+     * What this connection leads to, as its driver says.
+     *
+     * @throws OutboxException if it is neither
+     */
+    public static Database of(Connection connection) throws SQLException {
         String product = connection.getMetaData().getDatabaseProductName();
         for (Database database : values()) {
             if (database.product.equals(product)) {

@@ -40,7 +40,9 @@ public record Finding(Concern concern, String text, long rows, boolean wrong, Se
         /** The table is on its way back to phase 0. */
         LEAVING,
         /** The table came to its phase too recently for every node to have noticed. */
-        TOO_RECENT
+        TOO_RECENT,
+        /** A poller that was alive a moment ago still reads the phase before. */
+        OLD_POLLER
     }
 
     public Finding {

@@ -39,6 +39,12 @@ public final class OutboxMigrations {
     /** The Flyway location of the SQL Server scripts of an inbox; their one placeholder is {@code inbox_table}. */
     public static final String SQLSERVER_INBOX_LOCATION = "classpath:dev/outbox/migrations/sqlserver/inbox";
 
+    /** The Flyway location of the PostgreSQL scripts of the audit table and the pollers' table; no placeholder. */
+    public static final String POSTGRES_ADMIN_LOCATION = "classpath:dev/outbox/migrations/postgres/admin";
+
+    /** The Flyway location of the SQL Server scripts of the audit table and the pollers' table; no placeholder. */
+    public static final String SQLSERVER_ADMIN_LOCATION = "classpath:dev/outbox/migrations/sqlserver/admin";
+
     private OutboxMigrations() {}
 
     /**
@@ -133,6 +139,64 @@ public final class OutboxMigrations {
         } catch (SQLException e) {
             throw SqlFailure.of("cannot install table \"" + table + "\"", e);
         }
+    }
+
+    /**
+     * Creates the tables {@code outbox_audit} and {@code outbox_pollers} unless they exist; safe when several nodes
+     * start together. Without the first no operator can requeue or discard, without the second nobody knows the pollers.
+     *
+     * @return whether something was created now
+     */
+    public static boolean installAdmin(DataSource dataSource) {
+        return installAdmin(dataSource, "");
+    }
+
+    /**
+     * {@link #installAdmin(DataSource)} in this schema, which must be the one of the outbox and inbox tables.
+     *
+     * @param schema must exist; empty means the one in force
+     */
+    public static boolean installAdmin(DataSource dataSource, String schema) {
+        boolean audit = installIfMissing(dataSource, Kind.AUDIT, in(schema, "outbox_audit"));
+        return installIfMissing(dataSource, Kind.POLLERS, in(schema, "outbox_pollers")) || audit;
+    }
+
+    /** The plain SQL that {@link #installAdmin(DataSource, String)} runs. */
+    public static String renderAdmin(Database database, String schema) {
+        return render(database, Kind.AUDIT, in(schema, "outbox_audit")) + "\n"
+                + render(database, Kind.POLLERS, in(schema, "outbox_pollers"));
+    }
+
+    private static String in(String schema, String table) {
+        return Require.present("schema", schema).isEmpty() ? table : schema + "." + table;
+    }
+
+    /**
+     * Creates the indexes by which operators look for items of this outbox or inbox table: by key, correlation id and
+     * tenant. Every enqueue pays for them. On PostgreSQL the table can be used meanwhile.
+     */
+    public static void installLookup(DataSource dataSource, String table) {
+        try (Connection connection = dataSource.getConnection()) {
+            String script = render(Database.of(connection), Kind.LOOKUP, table);
+            boolean autoCommit = connection.getAutoCommit();
+            connection.setAutoCommit(true); // an index is built concurrently in no transaction
+            try {
+                for (String statement : script.split(";\n", -1)) {
+                    if (!statement.isBlank()) {
+                        run(connection, statement);
+                    }
+                }
+            } finally {
+                connection.setAutoCommit(autoCommit);
+            }
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot create the lookup indexes of table \"" + table + "\"", e);
+        }
+    }
+
+    /** The plain SQL that {@link #installLookup} runs. */
+    public static String renderLookup(Database database, String table) {
+        return render(database, Kind.LOOKUP, table);
     }
 
     /** {@link #render(Database, String)} for PostgreSQL. */

@@ -17,11 +17,15 @@ abstract class Script {
     /** What the script makes. */
     enum Kind {
         OUTBOX("install/V1__outbox.sql", "${outbox_table}"),
-        INBOX("inbox/V1__inbox.sql", "${inbox_table}");
+        INBOX("inbox/V1__inbox.sql", "${inbox_table}"),
+        AUDIT("admin/V1__audit.sql", "outbox_audit"),
+        POLLERS("admin/V2__pollers.sql", "outbox_pollers"),
+        LOOKUP("lookup/V1__lookup.sql", "${outbox_table}");
 
         private final String resource;
         private final String placeholder;
 
+        /** @param placeholder what stands for the table's name: a table that has only one name is called by it */
         Kind(String resource, String placeholder) {
             this.resource = resource;
             this.placeholder = placeholder;

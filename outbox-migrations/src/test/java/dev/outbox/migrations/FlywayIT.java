@@ -57,6 +57,18 @@ class FlywayIT {
     }
 
     @Test
+    void flywayInstallsTheSameTablesForOperators() throws SQLException {
+        assertThat(migrate("shop", "admin", OutboxMigrations.POSTGRES_ADMIN_LOCATION, "none").migrationsExecuted)
+                .isEqualTo(2);
+        OutboxMigrations.installAdmin(database.dataSource());
+
+        for (String table : new String[] {"outbox_audit", "outbox_pollers"}) {
+            assertThat(Catalog.describe(database.dataSource(), "shop", table))
+                    .isEqualTo(Catalog.describe(database.dataSource(), "public", table));
+        }
+    }
+
+    @Test
     void aHistoryOfItsOwnLetsItLiveBesideTheApplicationsScriptsAndOtherOutboxes() throws SQLException {
         assertThat(migrate("shop", "first").migrationsExecuted).isOne();
         assertThat(migrate("shop", "second").migrationsExecuted).isOne();

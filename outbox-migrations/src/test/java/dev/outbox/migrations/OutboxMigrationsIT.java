@@ -51,7 +51,7 @@ class OutboxMigrationsIT {
                         "comment 0 dev.TABLE phase 4",
                         "option vacuum_truncate=off")
                 .filteredOn(line -> line.startsWith("index "))
-                .hasSize(8);
+                .hasSize(9);
     }
 
     @Test
@@ -66,11 +66,48 @@ class OutboxMigrationsIT {
                         "comment 0 dev.outbox TABLE phase 4",
                         "option vacuum_truncate=off")
                 .filteredOn(line -> line.startsWith("index "))
-                .hasSize(9);
+                .hasSize(10);
         assertThat(OutboxMigrations.installInboxIfMissing(dataSource)).isFalse();
         assertThatThrownBy(() -> OutboxMigrations.installInbox(dataSource))
                 .isInstanceOf(OutboxException.class)
                 .hasMessage("table \"inbox\" exists already; use installInboxIfMissing(...) to leave it as it is");
+    }
+
+    @Test
+    void installAdminCreatesWhatIsMissingOfItsTwoTables() throws SQLException {
+        assertThat(OutboxMigrations.installAdmin(dataSource)).isTrue();
+        assertThat(OutboxMigrations.installAdmin(dataSource)).isFalse();
+        Catalog.execute(dataSource, "DROP TABLE outbox_audit");
+        assertThat(OutboxMigrations.installAdmin(dataSource)).isTrue();
+        assertThat(OutboxMigrations.installAdmin(dataSource, "Shop")).isTrue();
+
+        for (String table : List.of("outbox_audit", "outbox_pollers")) {
+            assertThat(Catalog.describe(dataSource, "Shop", table))
+                    .isEqualTo(Catalog.describe(dataSource, "public", table))
+                    .isNotEmpty();
+        }
+        Catalog.execute(dataSource, "DROP TABLE outbox_audit, outbox_pollers");
+        Catalog.execute(dataSource, OutboxMigrations.renderAdmin(Database.POSTGRES, ""));
+        assertThat(OutboxMigrations.installAdmin(dataSource)).isFalse();
+    }
+
+    @Test
+    void installLookupCreatesIndexesOfAnyOutboxOrInbox() throws SQLException {
+        OutboxMigrations.install(dataSource, "Shop.outbox");
+        OutboxMigrations.installInbox(dataSource);
+
+        OutboxMigrations.installLookup(dataSource, "Shop.outbox");
+        OutboxMigrations.installLookup(dataSource, "inbox");
+
+        assertThat(Catalog.describe(dataSource, "Shop", "outbox"))
+                .filteredOn(line -> line.startsWith("index "))
+                .hasSize(12);
+        assertThat(Catalog.describe(dataSource, "public", "inbox"))
+                .filteredOn(line -> line.startsWith("index "))
+                .hasSize(13);
+        assertThatThrownBy(() -> OutboxMigrations.installLookup(dataSource, "nowhere"))
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContaining("nowhere");
     }
 
     @Test

@@ -12,12 +12,17 @@ import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** What a builder's options say once they are all given. */
+/**
+ * What a builder's options say once they are all given.
+ *
+ * @param deadRetention null means for ever
+ */
 public record TableSettings(
         DataSource dataSource,
         TableName name,
         MessageRow.Rules rules,
         Duration retention,
+        @Nullable Duration deadRetention,
         List<OutboxListener> listeners,
         boolean wakesLocally,
         LongSupplier ticker) {

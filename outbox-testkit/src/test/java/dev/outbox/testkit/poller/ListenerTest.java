@@ -47,10 +47,15 @@ class ListenerTest {
     }
 
     @Test
-    void aPollThatFindsNothingTellsNothing() {
+    void aPollThatFindsNothingTellsOnlyThat() {
         Poller.from(store.source()).to(item -> {}).listener(events).build().pollOnce();
 
-        assertThat(events.of(OutboxEvent.class)).isEmpty();
+        assertThat(events.of(OutboxEvent.class))
+                .singleElement()
+                .isInstanceOfSatisfying(OutboxEvent.Polled.class, polled -> {
+                    assertThat(polled.items()).isZero();
+                    assertThat(polled.took()).isGreaterThanOrEqualTo(Duration.ZERO);
+                });
     }
 
     @Test

@@ -83,6 +83,10 @@ CREATE INDEX "${inbox_table}_leased" ON "${inbox_table}" (consumer, sequence)
 CREATE INDEX "${inbox_table}_done" ON "${inbox_table}" (consumer, processed_on)
     WHERE status = 2;
 
+-- Dead rows by when they died, for people and for their own retention.
+CREATE INDEX "${inbox_table}_dead" ON "${inbox_table}" (processed_on, work_item_id)
+    WHERE status = 3;
+
 COMMENT ON TABLE "${inbox_table}" IS 'dev.outbox inbox phase 4';
 COMMENT ON COLUMN "${inbox_table}".status IS '0 Ready, 1 Processing, 2 Done, 3 Dead';
 COMMENT ON COLUMN "${inbox_table}".topic IS 'Picks the handler; null means received by the caller, not for a poller';

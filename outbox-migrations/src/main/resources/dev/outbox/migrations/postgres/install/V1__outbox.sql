@@ -69,6 +69,10 @@ CREATE INDEX "${outbox_table}_leased" ON "${outbox_table}" (sequence)
 CREATE INDEX "${outbox_table}_done" ON "${outbox_table}" (processed_on)
     WHERE status = 2;
 
+-- Dead rows by when they died, for people and for their own retention.
+CREATE INDEX "${outbox_table}_dead" ON "${outbox_table}" (processed_on, work_item_id)
+    WHERE status = 3;
+
 COMMENT ON TABLE "${outbox_table}" IS 'dev.outbox phase 4';
 COMMENT ON COLUMN "${outbox_table}".status IS '0 Ready, 1 Processing, 2 Done, 3 Dead';
 COMMENT ON COLUMN "${outbox_table}".message_id IS 'The id on the wire; null means the work item id';

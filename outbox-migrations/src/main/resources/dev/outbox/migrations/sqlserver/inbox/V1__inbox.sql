@@ -90,6 +90,10 @@ CREATE INDEX [${inbox_table}_Leased] ON [${inbox_table}] (Consumer, Sequence)
 CREATE INDEX [${inbox_table}_Done] ON [${inbox_table}] (Consumer, ProcessedOn)
     WHERE Status = 2 WITH (ALLOW_PAGE_LOCKS = OFF);
 
+-- Dead rows by when they died, for people and for their own retention.
+CREATE INDEX [${inbox_table}_Dead] ON [${inbox_table}] (ProcessedOn, WorkItemId)
+    WHERE Status = 3 WITH (ALLOW_PAGE_LOCKS = OFF);
+
 -- A batch of any size locks rows and nothing more.
 ALTER TABLE [${inbox_table}] SET (LOCK_ESCALATION = DISABLE);
 

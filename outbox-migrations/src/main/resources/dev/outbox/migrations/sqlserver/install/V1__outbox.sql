@@ -76,6 +76,10 @@ CREATE INDEX [${outbox_table}_Leased] ON [${outbox_table}] (Sequence)
 CREATE INDEX [${outbox_table}_Done] ON [${outbox_table}] (ProcessedOn)
     WHERE Status = 2 WITH (ALLOW_PAGE_LOCKS = OFF);
 
+-- Dead rows by when they died, for people and for their own retention.
+CREATE INDEX [${outbox_table}_Dead] ON [${outbox_table}] (ProcessedOn, WorkItemId)
+    WHERE Status = 3 WITH (ALLOW_PAGE_LOCKS = OFF);
+
 -- A batch of any size locks rows and nothing more.
 ALTER TABLE [${outbox_table}] SET (LOCK_ESCALATION = DISABLE);
 

@@ -1,0 +1,190 @@
+package dev.outbox.admin;
+
+import dev.outbox.internal.Require;
+import dev.outbox.jdbc.internal.TableName;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What operators ask about an outbox and an inbox, and what they do to them.
+ *
+ * <pre>{@code
+ * Admin admin = Admin.of(dataSource).build();
+ * admin.deadLetters().list(DeadFilter.all().topic("orders.placed"), Page.first(50));
+ * admin.deadLetters().requeue(DeadFilter.all().error("timeout"), Requeue.by("anna", "the broker is back"));
+ * }</pre>
+ *
+ * <p>Each call borrows one connection, and looks at the tables as they are at that moment. Reading needs no table but
+ * theirs; actions need the audit table of {@code OutboxMigrations.installAdmin}. Thread-safe.
+ */
+public final class Admin {
+    private final Sessions sessions;
+    private final DeadLetters deadLetters;
+    private final Lookup lookup;
+    private final Doctor doctor;
+    private final Duration maxRedelivery;
+
+    private Admin(Builder options) {
+        this.sessions = new Sessions(options.dataSource, options.names());
+        this.deadLetters = new DeadLetters(sessions, options.inboxRetention);
+        this.lookup = new Lookup(sessions);
+        this.doctor = new Doctor(sessions, options.dataSource, options.clock);
+        this.maxRedelivery = options.maxRedelivery;
+    }
+
+    /** For the tables {@code outbox} and {@code inbox}, if not told otherwise, on PostgreSQL or SQL Server. */
+    public static Builder of(DataSource dataSource) {
+        return new Builder(dataSource);
+    }
+
+    /** Dead letters of both tables. */
+    public DeadLetters deadLetters() {
+        return deadLetters;
+    }
+
+    /** Items of both tables. */
+    public Lookup lookup() {
+        return lookup;
+    }
+
+    /** How the tables are doing. What is Done is counted as far as that is cheap, and then estimated. */
+    public List<TableStatus> status() {
+        return status(false);
+    }
+
+    /** {@link #status}, with what is Done counted by topic: reads all of it. */
+    public List<TableStatus> statusExactly() {
+        return status(true);
+    }
+
+    private List<TableStatus> status(boolean exactly) {
+        return sessions.run("read the status", session -> {
+            List<TableStatus> all = new ArrayList<>();
+            for (AdminTable table : session.tables()) {
+                all.add(new StatusTable(session, table).status(exactly));
+            }
+            return all;
+        });
+    }
+
+    /**
+     * Removes what has been Done for longer than this, in batches, as a poller's own purge does.
+     *
+     * @param dryRun only count
+     * @throws IllegalArgumentException for an inbox, if that is shorter than {@link Builder#maxRedelivery}
+     */
+    public PurgeResult purge(Box box, Duration olderThan, boolean dryRun) {
+        Require.notNegative("olderThan", olderThan);
+        if (box == Box.INBOX && olderThan.compareTo(maxRedelivery) < 0) {
+            throw new IllegalArgumentException("olderThan must be at least maxRedelivery, " + maxRedelivery + ", was "
+                    + olderThan + ": a message that comes again after its record was purged would have its effect"
+                    + " twice; set maxRedelivery(...) to the longest time after which your broker may send one again");
+        }
+        return sessions.run("purge the " + box, session -> {
+            PurgeTable purge = new PurgeTable(session, session.table(box).ready());
+            return dryRun ? purge.count(olderThan) : purge.purge(olderThan);
+        });
+    }
+
+    /** {@link #health(HealthLimits)} with {@link HealthLimits#standard()}. */
+    public Health health() {
+        return health(HealthLimits.standard());
+    }
+
+    /** Whether messages flow. Never throws, and stays cheap however large the tables are. */
+    public Health health(HealthLimits limits) {
+        Require.present("limits", limits);
+        try {
+            return sessions.run("look at the health", session -> {
+                List<String> complaints = new ArrayList<>();
+                for (AdminTable table : session.tables(null)) {
+                    complaints.addAll(new HealthTable(session, table).complaints(limits));
+                }
+                return Health.of(complaints);
+            });
+        } catch (RuntimeException e) {
+            return new Health(Health.State.DOWN, List.of(String.valueOf(e.getMessage())));
+        }
+    }
+
+    /** Looks for what bites in production. */
+    public Doctor doctor() {
+        return doctor;
+    }
+
+    /** Options, each with its default. Not thread-safe. */
+    public static final class Builder {
+        private final DataSource dataSource;
+        private @Nullable TableName outbox;
+        private @Nullable TableName inbox;
+        private Duration inboxRetention = Duration.ofDays(30);
+        private Duration maxRedelivery = Duration.ofDays(7);
+        private Clock clock = Clock.systemUTC();
+
+        private Builder(DataSource dataSource) {
+            this.dataSource = Require.present("dataSource", dataSource);
+        }
+
+        /**
+         * {@code name} or {@code schema.name} of the outbox table. If neither table is named, they are {@code outbox}
+         * and {@code inbox}, as far as they are there; if one is named, it is the only one.
+         */
+        public Builder outbox(String table) {
+            this.outbox = TableName.parse(table);
+            return this;
+        }
+
+        /** {@code name} or {@code schema.name} of the inbox table. */
+        public Builder inbox(String table) {
+            this.inbox = TableName.parse(table);
+            return this;
+        }
+
+        /**
+         * How long the inbox remembers messages: items that came longer ago are requeued only if forced. Default: 30
+         * days, as in an inbox.
+         */
+        public Builder inboxRetention(Duration inboxRetention) {
+            this.inboxRetention = Require.notNegative("inboxRetention", inboxRetention);
+            return this;
+        }
+
+        /** The longest time after which a message may come again to the inbox. Default: 7 days, as in an inbox. */
+        public Builder maxRedelivery(Duration maxRedelivery) {
+            this.maxRedelivery = Require.notNegative("maxRedelivery", maxRedelivery);
+            return this;
+        }
+
+        /** The clock that the doctor compares with the database's, for tests. Default: the system's. */
+        public Builder clock(Clock clock) {
+            this.clock = Require.present("clock", clock);
+            return this;
+        }
+
+        /** Connects to nothing yet: a database that cannot be reached, or a missing table, is told at the first call. */
+        public Admin build() {
+            return new Admin(this);
+        }
+
+        private Map<Box, TableName> names() {
+            Map<Box, TableName> names = new EnumMap<>(Box.class);
+            if (outbox == null && inbox == null) {
+                names.put(Box.OUTBOX, new TableName(null, "outbox"));
+                names.put(Box.INBOX, new TableName(null, "inbox"));
+            }
+            if (outbox != null) {
+                names.put(Box.OUTBOX, outbox);
+            }
+            if (inbox != null) {
+                names.put(Box.INBOX, inbox);
+            }
+            return names;
+        }
+    }
+}

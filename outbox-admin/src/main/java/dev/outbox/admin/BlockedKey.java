@@ -1,0 +1,24 @@
+package dev.outbox.admin;
+
+import dev.outbox.Status;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A key whose items wait behind one: a Dead one that blocks it, or one that fails and backs off.
+ *
+ * @param consumer whose key it is, in an inbox
+ * @param head the item that the others wait for
+ * @param status of that item: {@link Status#DEAD} needs an operator, {@link Status#READY} is tried again at dueOn
+ * @param waiting how many wait, counted up to 1,000
+ * @param error the last error of the head
+ */
+public record BlockedKey(
+        String key,
+        @Nullable String consumer,
+        ItemRef head,
+        Status status,
+        int attempts,
+        @Nullable Instant dueOn,
+        long waiting,
+        @Nullable String error) {}

@@ -1,0 +1,159 @@
+package dev.outbox.admin;
+
+import dev.outbox.internal.Require;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The dead letters of outbox and inbox in one view: seen, put back, or given up for good.
+ *
+ * <p>Actions work in batches of 500, each with its audit rows in a transaction of its own: what is interrupted is done
+ * in part, and may simply be repeated. Only Dead items are ever touched, and those that somebody else is at are
+ * skipped. Nobody is woken: pollers find what was put back when they poll next. Thread-safe.
+ */
+public final class DeadLetters {
+    private static final int BATCH = 500;
+
+    /** A dry run counts no further. */
+    private static final int MOST_COUNTED = 100_000;
+
+    private static final Comparator<Item> NEWEST_FIRST =
+            Comparator.comparing(Item::processedOn, Comparator.nullsLast(Comparator.reverseOrder()));
+
+    private final Sessions sessions;
+    private final Duration inboxRetention;
+
+    DeadLetters(Sessions sessions, Duration inboxRetention) {
+        this.sessions = sessions;
+        this.inboxRetention = inboxRetention;
+    }
+
+    /** Those that fit the filter, of both tables, the newest first. */
+    public ItemPage list(DeadFilter filter, Page page) {
+        Require.present("filter", filter);
+        Require.present("page", page);
+        return sessions.run("list dead letters", session -> {
+            List<List<Item>> parts = new ArrayList<>();
+            for (AdminTable table : session.tables(filter.box())) {
+                parts.add(new DeadTable(session, table).newest(filter, page.position(table.box()), page.size() + 1));
+            }
+            return Merge.of(page, parts, NEWEST_FIRST, DeadTable::position);
+        });
+    }
+
+    /** An item with its headers, Dead or not; empty if there is none. The payload is not read. */
+    public Optional<ItemDetail> show(ItemRef ref) {
+        return show(ref, false);
+    }
+
+    /** {@link #show} with the payload. */
+    public Optional<ItemDetail> showWithPayload(ItemRef ref) {
+        return show(ref, true);
+    }
+
+    private Optional<ItemDetail> show(ItemRef ref, boolean withPayload) {
+        return sessions.run(
+                "show " + ref,
+                session -> new LookupTable(session, session.table(ref.box()).ready()).detail(ref, withPayload));
+    }
+
+    /**
+     * Puts back what fits the filter: Ready, under its own id, its attempts forgotten and its key free. Skips inbox items
+     * that came longer ago than {@link Admin.Builder#inboxRetention}, unless forced, and records that no handler would
+     * take.
+     */
+    public ActionResult requeue(DeadFilter filter, Requeue how) {
+        return act(filter, new Action.Requeuing(how, inboxRetention));
+    }
+
+    /** Puts back these items; those that cannot be are skipped. */
+    public ActionResult requeue(Collection<ItemRef> items, Requeue how) {
+        return act(items, new Action.Requeuing(how, inboxRetention));
+    }
+
+    /**
+     * Gives up for good what fits the filter: an outbox item is removed; an inbox item stays as one that was received,
+     * without its content, so that it has no effect either when it is sent again.
+     */
+    public ActionResult discard(DeadFilter filter, Discard how) {
+        return act(filter, new Action.Discarding(how));
+    }
+
+    /** Gives up these items for good; those that are not Dead are skipped. */
+    public ActionResult discard(Collection<ItemRef> items, Discard how) {
+        return act(items, new Action.Discarding(how));
+    }
+
+    private ActionResult act(DeadFilter filter, Action action) {
+        Require.present("filter", filter);
+        return sessions.run(action + " dead letters", session -> {
+            List<AdminTable> tables = session.tables(filter.box());
+            return action.dryRun()
+                    ? rehearse(session, tables, filter, action)
+                    : perform(session, tables, filter, action);
+        });
+    }
+
+    private static ActionResult rehearse(Session session, List<AdminTable> tables, DeadFilter filter, Action action)
+            throws SQLException {
+        Tally tally = new Tally(true);
+        for (AdminTable table : tables) {
+            DeadTable dead = new DeadTable(session, table);
+            action.count(dead.count(filter, action.window(table), MOST_COUNTED), tally);
+            dead.oldest(filter, null, Tally.SHOWN).forEach(tally::show);
+        }
+        return tally.result();
+    }
+
+    private static ActionResult perform(Session session, List<AdminTable> tables, DeadFilter filter, Action action)
+            throws SQLException {
+        tables.forEach(AdminTable::auditable); // both, before anything is done to one
+        Tally tally = new Tally(false);
+        for (AdminTable table : tables) {
+            DeadTable dead = new DeadTable(session, table);
+            String position = null;
+            List<Item> batch;
+            do {
+                batch = dead.oldest(filter, position, BATCH);
+                if (!batch.isEmpty()) {
+                    position = DeadTable.position(batch.get(batch.size() - 1));
+                    tally.add(batch, action.run(dead, batch, tally.count()), action);
+                }
+            } while (batch.size() == BATCH);
+        }
+        return tally.result();
+    }
+
+    private ActionResult act(Collection<ItemRef> items, Action action) {
+        List<ItemRef> refs = Require.present("items", items).stream().distinct().toList();
+        return sessions.run(action + " dead letters", session -> {
+            Tally tally = new Tally(action.dryRun());
+            for (Box box : Box.values()) {
+                List<ItemRef> here =
+                        refs.stream().filter(ref -> ref.box() == box).toList();
+                for (int from = 0; from < here.size(); from += BATCH) {
+                    AdminTable table = session.table(box);
+                    act(session, table, here.subList(from, Math.min(here.size(), from + BATCH)), action, tally);
+                }
+            }
+            return tally.result();
+        });
+    }
+
+    private static void act(Session session, AdminTable table, List<ItemRef> refs, Action action, Tally tally)
+            throws SQLException {
+        DeadTable dead = new DeadTable(session, action.dryRun() ? table.ready() : table.auditable());
+        List<Item> found = new LookupTable(session, table).byIds(refs);
+        Set<ItemRef> known = found.stream().map(Item::ref).collect(Collectors.toSet());
+        refs.stream().filter(ref -> !known.contains(ref)).forEach(ref -> tally.skip(ref, "there is no such item"));
+        Set<ItemRef> changed = action.dryRun() ? action.possible(found) : action.run(dead, found, tally.count());
+        tally.add(found, changed, action);
+    }
+}

@@ -1,0 +1,28 @@
+package dev.outbox.admin;
+
+import dev.outbox.internal.Require;
+
+/**
+ * How dead letters are given up for good: by whom and why. Immutable.
+ *
+ * @param dryRun only say what would be done
+ */
+public record Discard(String actor, String reason, boolean dryRun) {
+    static final int MAX_ACTOR = 255;
+    static final int MAX_REASON = 2_000;
+
+    public Discard {
+        Require.text("actor", actor, MAX_ACTOR);
+        Require.text("reason", reason, MAX_REASON);
+    }
+
+    /** Who does it, and why: both are kept in the audit table. */
+    public static Discard by(String actor, String reason) {
+        return new Discard(actor, reason, false);
+    }
+
+    /** Changes nothing, only says what would be done. */
+    public Discard asDryRun() {
+        return new Discard(actor, reason, true);
+    }
+}

@@ -1,0 +1,190 @@
+package dev.outbox.admin;
+
+import dev.outbox.OutboxException;
+import dev.outbox.Status;
+import dev.outbox.admin.Diagnosis.Severity;
+import dev.outbox.internal.Require;
+import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Timestamps;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+
+/**
+ * Looks for what bites in production, and says what to do. Changes nothing, and reads no more than catalogs, statistics
+ * and small indexes; of a table that is being migrated, all of it. What it may not see it says instead of failing.
+ * Thread-safe.
+ */
+public final class Doctor {
+    private final Sessions sessions;
+    private final DataSource dataSource;
+    private final Clock clock;
+
+    Doctor(Sessions sessions, DataSource dataSource, Clock clock) {
+        this.sessions = sessions;
+        this.dataSource = dataSource;
+        this.clock = clock;
+    }
+
+    /** {@link #examine(DoctorLimits)} with {@link DoctorLimits#standard()}. */
+    public List<Diagnosis> examine() {
+        return examine(DoctorLimits.standard());
+    }
+
+    /** Everything that was looked at, the good and the bad. */
+    public List<Diagnosis> examine(DoctorLimits limits) {
+        Require.present("limits", limits);
+        return sessions.run("examine the database", session -> {
+            List<Diagnosis> all = new ArrayList<>();
+            List<AdminTable> tables = session.tables();
+            check(all, "clocks", () -> List.of(clocks(session, tables.get(0), limits)));
+            Flavor.Examiner examiner = session.flavor().examiner(session, dataSource, limits);
+            examiner.database().forEach((name, examination) -> check(all, name, examination));
+            for (AdminTable table : tables) {
+                examiner.table(table).forEach((name, examination) -> check(all, table.box() + " " + name, examination));
+                if (!table.phase().before(Phase.FLIPPED)) {
+                    StatusTable status = new StatusTable(session, table);
+                    check(all, table.box() + " leases", () -> List.of(stuck(status, limits)));
+                    check(all, table.box() + " keys", () -> List.of(keys(status)));
+                    check(all, table.box() + " pollers", () -> pollers(table, status, limits));
+                }
+            }
+            return all;
+        });
+    }
+
+    /** One check. */
+    interface Examination {
+        List<Diagnosis> run() throws SQLException;
+    }
+
+    /** A check that may not look, or fails, keeps no other from looking. */
+    private static void check(List<Diagnosis> all, String name, Examination examination) {
+        try {
+            for (Diagnosis found : examination.run()) {
+                all.add(new Diagnosis(name, found.severity(), found.what(), found.evidence(), found.advice()));
+            }
+        } catch (SQLException e) {
+            all.add(Diagnosis.skipped(
+                    name,
+                    String.valueOf(SqlFailure.of("could not be looked at", e).getMessage())));
+        } catch (OutboxException e) {
+            all.add(new Diagnosis(name, Severity.FAIL, String.valueOf(e.getMessage()), "", ""));
+        }
+    }
+
+    private Diagnosis clocks(Session session, AdminTable table, DoctorLimits limits) throws SQLException {
+        Duration skew = Duration.ofDays(36_500);
+        try (Query query = session.query(table, session.flavor().status().now())) {
+            for (int i = 0; i < 3; i++) { // the shortest round trip tells best
+                Instant before = clock.instant();
+                Instant there = Session.one(query, row -> Timestamps.read(row, "now"));
+                Instant after = clock.instant();
+                Duration early = Duration.between(there, before);
+                Duration late = Duration.between(after, there);
+                Duration apart = early.compareTo(late) > 0 ? early : late;
+                skew = apart.compareTo(skew) < 0 ? apart : skew;
+            }
+        }
+        Duration least = skew.isNegative() ? Duration.ZERO : skew;
+        if (least.compareTo(limits.clockSkew()) <= 0) {
+            return Diagnosis.ok("clocks", "the clocks of this JVM and the database agree");
+        }
+        return new Diagnosis(
+                "clocks",
+                Severity.WARN,
+                "the clocks of this JVM and the database are apart",
+                "by at least " + least,
+                "leases go by the database's clock and are safe, but due times that the application gives and the times"
+                        + " people compare are not; let both follow the same time server");
+    }
+
+    private static Diagnosis stuck(StatusTable status, DoctorLimits limits) throws SQLException {
+        StatusTable.Stuck stuck = status.stuck(limits.stuck());
+        if (stuck.items() == 0) {
+            return Diagnosis.ok("leases", "no lease is stuck");
+        }
+        return new Diagnosis(
+                "leases",
+                Severity.WARN,
+                stuck.items() + " items have a lease that ended and nobody took them back",
+                "the oldest ended " + stuck.oldest() + " ago",
+                "pollers look for ended leases by themselves: see that one runs for these topics");
+    }
+
+    private static Diagnosis keys(StatusTable status) throws SQLException {
+        List<BlockedKey> blocked = status.blocked();
+        if (blocked.isEmpty()) {
+            return Diagnosis.ok("keys", "no key is held back");
+        }
+        boolean dead = blocked.stream().anyMatch(key -> key.status() == Status.DEAD);
+        String evidence = blocked.stream()
+                .limit(5)
+                .map(key -> key.key() + " (" + key.waiting() + " wait behind " + key.head() + ", "
+                        + (key.status() == Status.DEAD
+                                ? "Dead"
+                                : "failing, attempt " + key.attempts() + ", again at " + key.dueOn())
+                        + ")")
+                .collect(Collectors.joining(", "));
+        return new Diagnosis(
+                "keys",
+                Severity.WARN,
+                blocked.size() + (blocked.size() == 1 ? " key is" : " keys are") + " held back by "
+                        + (dead ? "a Dead or failing item" : "a failing item"),
+                evidence,
+                dead
+                        ? "requeue or discard the Dead item, then its key goes on"
+                        : "look at the error of the item; it is tried again by itself");
+    }
+
+    private static List<Diagnosis> pollers(AdminTable table, StatusTable status, DoctorLimits limits)
+            throws SQLException {
+        if (!table.listed()) {
+            return List.of(new Diagnosis(
+                    "pollers",
+                    Severity.SKIPPED,
+                    "the pollers are not known",
+                    "there is no table " + table.name().schema() + "." + AdminTable.POLLERS,
+                    "create it with OutboxMigrations.installAdmin(...)"));
+        }
+        List<Diagnosis> found = new ArrayList<>();
+        for (KnownPoller poller : status.pollers()) {
+            if (poller.silentFor().compareTo(limits.silence()) > 0) {
+                found.add(new Diagnosis(
+                        "pollers",
+                        Severity.WARN,
+                        "poller " + poller.name() + " is silent",
+                        "for " + poller.silentFor() + ", version " + poller.version(),
+                        "if it was stopped for good, delete its row in " + AdminTable.POLLERS
+                                + ", or wait a day; otherwise look at its log"));
+            }
+            if (poller.longestDelivery().compareTo(poller.lease()) > 0) {
+                found.add(new Diagnosis(
+                        "pollers",
+                        Severity.WARN,
+                        "deliveries of poller " + poller.name() + " take longer than its lease",
+                        "up to " + poller.longestDelivery() + ", the lease is " + poller.lease(),
+                        "set lease(...) above the usual delivery time, or make deliveries shorter: a node that stalls"
+                                + " while it depends on renewals lets others repeat them"));
+            }
+            if (poller.phase() < table.phase().number()) {
+                found.add(new Diagnosis(
+                        "pollers",
+                        Severity.WARN,
+                        "poller " + poller.name() + " reads an older layout",
+                        "phase " + poller.phase() + ", the table is in " + table.phase(),
+                        "wait for its next heartbeat, or restart it"));
+            }
+        }
+        return found.isEmpty()
+                ? List.of(Diagnosis.ok("pollers", status.pollers().size() + " known, none silent"))
+                : found;
+    }
+}

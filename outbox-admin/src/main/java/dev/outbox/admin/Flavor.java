@@ -1,0 +1,97 @@
+package dev.outbox.admin;
+
+import dev.outbox.jdbc.internal.TableName;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.Optional;
+import javax.sql.DataSource;
+
+/** What is not the same in the two databases: how a table is found, and the statements. */
+interface Flavor {
+    /** The table, if there is one of this name. */
+    Optional<AdminTable> find(Connection connection, TableName name, Box box) throws SQLException;
+
+    /** A text as a parameter. */
+    Object text(String text);
+
+    /** The logical column that is searched for it. */
+    String searched(Lookup.By by);
+
+    /** What is looked for in that column. */
+    String searched(Lookup.By by, String value);
+
+    DeadSql dead();
+
+    LookupSql lookup();
+
+    StatusSql status();
+
+    PurgeSql purge();
+
+    Examiner examiner(Session session, DataSource dataSource, DoctorLimits limits);
+
+    /** Checks that only this database has, by their names. */
+    interface Examiner {
+        Map<String, Doctor.Examination> database();
+
+        Map<String, Doctor.Examination> table(AdminTable table);
+    }
+
+    /**
+     * Complete statements about dead letters; each is the same for an outbox and an inbox.
+     *
+     * @param newest a page, the newest first, from {@code at}, {@code id} and {@code unknown_id} on
+     * @param oldest the same the other way round
+     * @param count how many there are, up to {@code most}, and how many of them can be requeued
+     * @param requeue answers the ids of those it put back
+     * @param discardOutbox answers the ids of those it removed
+     * @param discardInbox answers the ids of those it made records of
+     */
+    record DeadSql(
+            String newest, String oldest, String count, String requeue, String discardOutbox, String discardInbox) {}
+
+    /**
+     * Complete statements that look for items.
+     *
+     * @param byIds items by their ids
+     * @param by a page of those with {@code value} in the column {@code by}
+     * @param detail an item with its headers
+     * @param payload an item with headers and payload
+     * @param indexed whether an index serves a search by the column named {@code column}
+     * @param rows how many rows the table has: counted up to {@code most}, and estimated
+     */
+    record LookupSql(String byIds, String by, String detail, String payload, String indexed, String rows) {}
+
+    /**
+     * Complete statements that tell how a table is doing.
+     *
+     * @param open by topic and status, what is not Done
+     * @param done by topic
+     * @param doneAbout how much is Done: counted up to {@code most}, and an estimate of all rows
+     * @param recent pace of the last {@code most} that were Done
+     * @param blocked keys that are held back, and by what
+     * @param oldestDue for how long the oldest item has been due
+     * @param pollers that have told of themselves
+     * @param stuck items whose lease ended {@code stuck} ago
+     * @param now the time
+     */
+    record StatusSql(
+            String open,
+            String done,
+            String doneAbout,
+            String recent,
+            String blocked,
+            String oldestDue,
+            String pollers,
+            String stuck,
+            String now) {}
+
+    /**
+     * Complete statements about what has been Done for longer than {@code older_than}.
+     *
+     * @param purge removes up to {@code batch}
+     * @param count counts up to {@code most}
+     */
+    record PurgeSql(String purge, String count) {}
+}

@@ -1,0 +1,51 @@
+package dev.outbox.admin;
+
+import dev.outbox.Status;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Looks for what is not well in one table, in statements that stay cheap however large it is. */
+final class HealthTable {
+    private final Session session;
+    private final AdminTable table;
+
+    HealthTable(Session session, AdminTable table) {
+        this.session = session;
+        this.table = table;
+    }
+
+    List<String> complaints(HealthLimits limits) throws SQLException {
+        List<String> complaints = new ArrayList<>();
+        StatusTable status = new StatusTable(session, table);
+        status.oldestDue()
+                .filter(age -> age.compareTo(limits.oldestDue()) > 0)
+                .ifPresent(age -> complaints.add(table.name() + ": an item has been due for " + seconds(age)
+                        + ", the limit is " + limits.oldestDue()));
+        long dead = new DeadTable(session, table)
+                .count(DeadFilter.all(), null, limits.dead() + 1)
+                .found();
+        if (dead > limits.dead()) {
+            complaints.add(table.name() + ": more than " + limits.dead() + " items are Dead");
+        }
+        long blocked = status.blocked().stream()
+                .filter(key -> key.status() == Status.DEAD)
+                .count();
+        if (blocked > 0) {
+            complaints.add(table.name() + ": " + blocked + (blocked == 1 ? " key is" : " keys are")
+                    + " blocked by a Dead item; requeue or discard it");
+        }
+        for (KnownPoller poller : status.pollers()) {
+            if (poller.silentFor().compareTo(limits.silence()) > 0) {
+                complaints.add(table.name() + ": poller " + poller.name() + " has been silent for "
+                        + seconds(poller.silentFor()) + ", the limit is " + limits.silence());
+            }
+        }
+        return complaints;
+    }
+
+    private static Duration seconds(Duration length) {
+        return Duration.ofSeconds(length.toSeconds());
+    }
+}

@@ -1,0 +1,46 @@
+package dev.outbox.admin;
+
+import dev.outbox.internal.Require;
+import java.util.UUID;
+
+/**
+ * Names one work item, in whichever table it is: {@code outbox/0199…} or {@code inbox/0199…}.
+ *
+ * @param id the work item's id
+ */
+public record ItemRef(Box box, String id) {
+    /** @throws IllegalArgumentException if the id is no UUID */
+    public ItemRef {
+        Require.present("box", box);
+        id = uuid(Require.present("id", id));
+    }
+
+    /**
+     * Reads what {@link #toString} writes.
+     *
+     * @throws IllegalArgumentException if it is none
+     */
+    public static ItemRef parse(String text) {
+        int slash = Require.present("reference", text).indexOf('/');
+        for (Box box : Box.values()) {
+            if (slash > 0 && text.substring(0, slash).equals(box.toString())) {
+                return new ItemRef(box, text.substring(slash + 1));
+            }
+        }
+        throw new IllegalArgumentException(
+                "an item is named outbox/<id> or inbox/<id>, was \"" + text + "\"; list shows the names");
+    }
+
+    private static String uuid(String id) {
+        try {
+            return UUID.fromString(id).toString();
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("the id of an item is a UUID, was \"" + id + "\"", e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return box + "/" + id;
+    }
+}

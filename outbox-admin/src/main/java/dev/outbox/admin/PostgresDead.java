@@ -1,0 +1,138 @@
+package dev.outbox.admin;
+
+/**
+ * Dead letters on PostgreSQL. The index {@code _dead} has them by when they died; those that died before the migration
+ * without leaving a time count as the oldest. Rows that somebody else is at are skipped, and what is locked stays where
+ * it is, so it is found by its place.
+ */
+final class PostgresDead {
+    private static final String FILTER = """
+            (:topic::text IS NULL OR {topic} = :topic) AND (:key::text IS NULL OR {message_key} = :key)
+                      AND (:tenant::text IS NULL OR {tenant_id} = :tenant)
+                      AND (:error::text IS NULL OR strpos(lower({last_error}), lower(:error)) > 0)
+                      AND (:older_than::bigint IS NULL OR ({processed_on}
+                        < statement_timestamp() - :older_than * interval '1 microsecond') IS NOT FALSE)""";
+
+    static final String NEWEST = """
+            SELECT * FROM (
+                (SELECT %1$s
+                FROM {table}
+                WHERE {status} = 3 AND ({processed_on}, {work_item_id}) < (:at, :id::uuid)
+                  AND %2$s
+                ORDER BY {processed_on} DESC, {work_item_id} DESC LIMIT :size)
+                UNION ALL
+                (SELECT %1$s
+                FROM {table}
+                WHERE {status} = 3 AND {processed_on} IS NULL AND {work_item_id} < :unknown_id::uuid
+                  AND %2$s
+                ORDER BY {work_item_id} DESC LIMIT :size)) AS dead
+            ORDER BY processed_on DESC NULLS LAST, id DESC LIMIT :size
+            """.formatted(ItemRow.POSTGRES, FILTER);
+
+    static final String OLDEST = """
+            SELECT * FROM (
+                (SELECT %1$s
+                FROM {table}
+                WHERE {status} = 3 AND ({processed_on}, {work_item_id}) > (:at, :id::uuid)
+                  AND %2$s
+                ORDER BY {processed_on}, {work_item_id} LIMIT :size)
+                UNION ALL
+                (SELECT %1$s
+                FROM {table}
+                WHERE {status} = 3 AND {processed_on} IS NULL AND {work_item_id} > :unknown_id::uuid
+                  AND %2$s
+                ORDER BY {work_item_id} LIMIT :size)) AS dead
+            ORDER BY processed_on NULLS FIRST, id LIMIT :size
+            """.formatted(ItemRow.POSTGRES, FILTER);
+
+    static final String COUNT = """
+            SELECT count(*) AS found, count(*) FILTER (WHERE requeueable) AS requeueable
+            FROM (
+                SELECT {topic} IS NOT NULL AND (:window::bigint IS NULL
+                    OR {first_seen_on} >= statement_timestamp() - :window * interval '1 microsecond') AS requeueable
+                FROM {table}
+                WHERE {status} = 3
+                  AND %s
+                LIMIT :most) AS dead
+            """.formatted(FILTER);
+
+    /** With a due time, so that no mark of a poller hides it; the one that goes first in its key is due first. */
+    static final String REQUEUE = """
+            WITH chosen AS MATERIALIZED (
+                SELECT ctid AS place, {sequence} AS sequence, {attempt_count} AS attempts
+                FROM {table}
+                WHERE {work_item_id} = ANY (string_to_array(:ids, ',')::uuid[]) AND {status} = 3 AND {topic} IS NOT NULL
+                  AND (:window::bigint IS NULL
+                    OR {first_seen_on} >= statement_timestamp() - :window * interval '1 microsecond')
+                ORDER BY {sequence}
+                FOR NO KEY UPDATE SKIP LOCKED),
+            numbered AS (
+                SELECT place, attempts, row_number() OVER (ORDER BY sequence) - 1 AS number FROM chosen),
+            requeued AS (
+                UPDATE {table} t SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = false,
+                    {due_on} = statement_timestamp()
+                        + (:delay + :spacing * (:before + numbered.number)) * interval '1 microsecond'
+                FROM numbered
+                WHERE t.ctid = numbered.place AND t.{status} = 3
+                RETURNING t.{work_item_id} AS id, t.{topic} AS topic, t.{message_key} AS message_key,
+                    t.{consumer} AS consumer, t.{source} AS source, t.{message_id} AS message_id,
+                    numbered.attempts, t.{last_error} AS last_error, t.{due_on} AS due_on)
+            INSERT INTO {audit} (action, actor, reason, table_name, work_item_id, topic, message_key, consumer, source,
+                message_id, attempt_count, last_error, due_on)
+            SELECT 'requeue', :actor, :reason, :table_name, id, topic, message_key, consumer, source, message_id,
+                attempts, last_error, due_on
+            FROM requeued
+            RETURNING work_item_id AS id
+            """;
+
+    static final String DISCARD_OUTBOX = """
+            WITH chosen AS MATERIALIZED (
+                SELECT ctid AS place
+                FROM {table}
+                WHERE {work_item_id} = ANY (string_to_array(:ids, ',')::uuid[]) AND {status} = 3
+                ORDER BY {sequence}
+                FOR UPDATE SKIP LOCKED),
+            discarded AS (
+                DELETE FROM {table} t
+                USING chosen
+                WHERE t.ctid = chosen.place AND t.{status} = 3
+                RETURNING t.{work_item_id} AS id, t.{topic} AS topic, t.{message_key} AS message_key,
+                    t.{consumer} AS consumer, t.{source} AS source, t.{message_id} AS message_id,
+                    t.{attempt_count} AS attempts, t.{last_error} AS last_error)
+            INSERT INTO {audit} (action, actor, reason, table_name, work_item_id, topic, message_key, consumer, source,
+                message_id, attempt_count, last_error)
+            SELECT 'discard', :actor, :reason, :table_name, id, topic, message_key, consumer, source, message_id,
+                attempts, last_error
+            FROM discarded
+            RETURNING work_item_id AS id
+            """;
+
+    /**
+     * A message that is forgotten would have its effect when it comes again. So it stays as one that was received,
+     * without its content, until the retention is over.
+     */
+    static final String DISCARD_INBOX = """
+            WITH chosen AS MATERIALIZED (
+                SELECT ctid AS place, {topic} AS topic, {message_key} AS message_key
+                FROM {table}
+                WHERE {work_item_id} = ANY (string_to_array(:ids, ',')::uuid[]) AND {status} = 3
+                ORDER BY {sequence}
+                FOR NO KEY UPDATE SKIP LOCKED),
+            discarded AS (
+                UPDATE {table} t SET {status} = 2, {processed_on} = statement_timestamp(), {blocks_key} = false,
+                    {topic} = NULL, {message_key} = NULL, {headers} = NULL, {payload} = NULL, {payload_bytes} = NULL
+                FROM chosen
+                WHERE t.ctid = chosen.place AND t.{status} = 3
+                RETURNING t.{work_item_id} AS id, chosen.topic, chosen.message_key,
+                    t.{consumer} AS consumer, t.{source} AS source, t.{message_id} AS message_id,
+                    t.{attempt_count} AS attempts, t.{last_error} AS last_error)
+            INSERT INTO {audit} (action, actor, reason, table_name, work_item_id, topic, message_key, consumer, source,
+                message_id, attempt_count, last_error)
+            SELECT 'discard', :actor, :reason, :table_name, id, topic, message_key, consumer, source, message_id,
+                attempts, last_error
+            FROM discarded
+            RETURNING work_item_id AS id
+            """;
+
+    private PostgresDead() {}
+}

@@ -1,0 +1,290 @@
+package dev.outbox.admin;
+
+import dev.outbox.admin.Diagnosis.Severity;
+import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.migrations.TableReport;
+import dev.outbox.migrations.Upgrade;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.postgresql.PGConnection;
+
+/** What bites on PostgreSQL. */
+final class PostgresDoctor implements Flavor.Examiner {
+    /** As it was set for the role, the database or the server: this session may have another. */
+    private static final String SETTINGS = """
+            SELECT (SELECT reset_val FROM pg_catalog.pg_settings WHERE name = 'default_transaction_isolation') AS isolation,
+                current_setting('autovacuum') AS autovacuum, pg_backend_pid() AS pid
+            """;
+
+    /** Who keeps vacuum from removing what is dead; of others' sessions only a superuser sees what they run. */
+    private static final String HOLDERS = """
+            SELECT 'session ' || pid || COALESCE(' of ' || usename, '') || COALESCE(' (' || NULLIF(application_name, '') || ')', '')
+                    || COALESCE(', ' || state, '') AS holder,
+                (EXTRACT(EPOCH FROM clock_timestamp() - xact_start) * 1000)::bigint AS millis
+            FROM pg_catalog.pg_stat_activity
+            WHERE pid <> pg_backend_pid() AND xact_start IS NOT NULL AND backend_type IS DISTINCT FROM 'autovacuum worker'
+            UNION ALL
+            SELECT 'prepared transaction ' || gid || ' of ' || owner,
+                (EXTRACT(EPOCH FROM clock_timestamp() - prepared) * 1000)::bigint
+            FROM pg_catalog.pg_prepared_xacts
+            ORDER BY 2 DESC
+            """;
+
+    private static final String SLOTS = """
+            SELECT slot_name || ' (' || COALESCE(plugin, slot_type) || ')' AS slot,
+                pg_size_pretty(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)) AS behind
+            FROM pg_catalog.pg_replication_slots
+            WHERE NOT active
+            ORDER BY slot_name
+            """;
+
+    private static final String TABLE = """
+            SELECT COALESCE((SELECT option_value FROM pg_options_to_table(c.reloptions)
+                    WHERE option_name = 'autovacuum_enabled'), 'true') AS enabled,
+                (SELECT option_value FROM pg_options_to_table(c.reloptions)
+                    WHERE option_name = 'autovacuum_vacuum_scale_factor')::double precision AS scale_factor,
+                COALESCE(s.n_dead_tup, 0) AS dead, COALESCE(s.n_live_tup, 0) AS live, s.last_autovacuum,
+                pg_total_relation_size(c.oid) AS bytes
+            FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_stat_user_tables s ON s.relid = c.oid
+            WHERE c.oid = to_regclass(:table)
+            """;
+
+    private static final double MOST_SCALE_FACTOR = 0.05;
+
+    private final Session session;
+    private final DataSource dataSource;
+    private final DoctorLimits limits;
+
+    PostgresDoctor(Session session, DataSource dataSource, DoctorLimits limits) {
+        this.session = session;
+        this.dataSource = dataSource;
+        this.limits = limits;
+    }
+
+    @Override
+    public Map<String, Doctor.Examination> database() {
+        Map<String, Doctor.Examination> checks = new LinkedHashMap<>();
+        checks.put("isolation", this::isolation);
+        checks.put("pooler", this::pooler);
+        checks.put("snapshots", this::snapshots);
+        checks.put("replication slots", this::slots);
+        return checks;
+    }
+
+    @Override
+    public Map<String, Doctor.Examination> table(AdminTable table) {
+        Map<String, Doctor.Examination> checks = new LinkedHashMap<>();
+        checks.put("schema", () -> schema(table));
+        checks.put("autovacuum", () -> autovacuum(table));
+        checks.put("dead tuples", () -> deadTuples(table));
+        checks.put("size", () -> size(table));
+        return checks;
+    }
+
+    private interface Reader<T> {
+        T read(ResultSet rows) throws SQLException;
+    }
+
+    private <T> T ask(String sql, Reader<T> reader) throws SQLException {
+        try (Statement statement = session.connection().createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            return reader.read(rows);
+        }
+    }
+
+    private List<Diagnosis> isolation() throws SQLException {
+        String isolation = ask(SETTINGS, rows -> {
+            rows.next();
+            return rows.getString("isolation");
+        });
+        return List.of(
+                isolation.equals("read committed")
+                        ? Diagnosis.ok("isolation", "transactions are READ COMMITTED by default")
+                        : new Diagnosis(
+                                "isolation",
+                                Severity.WARN,
+                                "transactions are not READ COMMITTED by default",
+                                "default_transaction_isolation is " + isolation,
+                                "pollers set what they need themselves; but a producer's transaction may fail at commit"
+                                        + " (40001) and has to be repeated as a whole"));
+    }
+
+    /** The driver was told another process than the one that answers: somebody is in between. */
+    private List<Diagnosis> pooler() throws SQLException {
+        if (!session.connection().isWrapperFor(PGConnection.class)) {
+            return List.of(Diagnosis.skipped("pooler", "the connection is not one of the PostgreSQL driver"));
+        }
+        int told = session.connection().unwrap(PGConnection.class).getBackendPID();
+        int answering = ask(SETTINGS, rows -> {
+            rows.next();
+            return rows.getInt("pid");
+        });
+        return List.of(
+                told == answering
+                        ? Diagnosis.ok("pooler", "connections lead to the server directly")
+                        : new Diagnosis(
+                                "pooler",
+                                Severity.NOTE,
+                                "connections go through a pooler, such as PgBouncer",
+                                "the driver was told process " + told + ", process " + answering + " answers",
+                                "in transaction mode everything works but notify(...): give that a data source that"
+                                        + " connects directly"));
+    }
+
+    private List<Diagnosis> snapshots() throws SQLException {
+        List<String> holders = ask(HOLDERS, rows -> {
+            List<String> old = new ArrayList<>();
+            while (rows.next()) {
+                Duration age = Duration.ofMillis(rows.getLong("millis"));
+                if (age.compareTo(limits.transaction()) > 0) {
+                    old.add(rows.getString("holder") + " for " + age);
+                }
+            }
+            return old;
+        });
+        return List.of(
+                holders.isEmpty()
+                        ? Diagnosis.ok(
+                                "snapshots", "no transaction has been open for longer than " + limits.transaction())
+                        : new Diagnosis(
+                                "snapshots",
+                                Severity.WARN,
+                                "a transaction has been open for long",
+                                String.join("; ", holders.subList(0, Math.min(5, holders.size()))),
+                                "vacuum cannot remove what died since, and claims get slower all the time: end it"
+                                        + " (pg_terminate_backend, ROLLBACK PREPARED), and set"
+                                        + " idle_in_transaction_session_timeout"));
+    }
+
+    private List<Diagnosis> slots() throws SQLException {
+        List<String> idle = ask(SLOTS, rows -> {
+            List<String> found = new ArrayList<>();
+            while (rows.next()) {
+                found.add(rows.getString("slot") + ", " + rows.getString("behind") + " behind");
+            }
+            return found;
+        });
+        return List.of(
+                idle.isEmpty()
+                        ? Diagnosis.ok("replication slots", "every replication slot is in use")
+                        : new Diagnosis(
+                                "replication slots",
+                                Severity.WARN,
+                                "a replication slot is not in use",
+                                String.join("; ", idle),
+                                "it keeps WAL, and may keep vacuum from cleaning up: start its consumer, or"
+                                        + " pg_drop_replication_slot"));
+    }
+
+    private List<Diagnosis> schema(AdminTable table) {
+        if (table.box() == Box.INBOX && table.phase() != Phase.CLEAN) {
+            return List.of(onItsWay(table));
+        }
+        String name = table.name().toString();
+        TableReport report =
+                (table.box() == Box.OUTBOX ? Upgrade.outbox(name) : Upgrade.inbox(name, "any")).report(dataSource);
+        List<Diagnosis> found = new ArrayList<>();
+        if (table.phase() != Phase.CLEAN) {
+            found.add(onItsWay(table));
+        }
+        report.problems()
+                .forEach(problem -> found.add(new Diagnosis(
+                        "schema",
+                        Severity.FAIL,
+                        problem.text(),
+                        problem.concern().toString(),
+                        table.phase() == Phase.CLEAN
+                                ? "compare it with OutboxMigrations.render(...), and create what is missing; an index"
+                                        + " with CREATE INDEX CONCURRENTLY"
+                                : "repeat the phase")));
+        return found.isEmpty() ? List.of(Diagnosis.ok("schema", "as installed, in " + table.phase())) : found;
+    }
+
+    private static Diagnosis onItsWay(AdminTable table) {
+        return new Diagnosis(
+                "schema",
+                Severity.NOTE,
+                "the table is on its way to the canonical layout",
+                table.phase().toString(),
+                "Upgrade.report(...) says what is in the way to the next phase");
+    }
+
+    /** @param last when it was last vacuumed by itself */
+    private record Figures(boolean enabled, double scaleFactor, long dead, long live, String last, long bytes) {}
+
+    private Figures figures(AdminTable table) throws SQLException {
+        try (Query query = session.query(table, TABLE)) {
+            query.set("table", table.layout().table());
+            return Session.one(
+                    query,
+                    row -> new Figures(
+                            row.getBoolean("enabled"),
+                            row.getObject("scale_factor") == null ? 1 : row.getDouble("scale_factor"),
+                            row.getLong("dead"),
+                            row.getLong("live"),
+                            row.getString("last_autovacuum") == null ? "never" : row.getString("last_autovacuum"),
+                            row.getLong("bytes")));
+        }
+    }
+
+    private List<Diagnosis> autovacuum(AdminTable table) throws SQLException {
+        boolean on = ask(SETTINGS, rows -> {
+            rows.next();
+            return rows.getString("autovacuum").equals("on");
+        });
+        Figures figures = figures(table);
+        if (on && figures.enabled && figures.scaleFactor <= MOST_SCALE_FACTOR) {
+            return List.of(Diagnosis.ok("autovacuum", "on, and early enough for a queue"));
+        }
+        return List.of(new Diagnosis(
+                "autovacuum",
+                Severity.WARN,
+                "autovacuum will not keep up with a queue",
+                !on
+                        ? "autovacuum is off for the whole server"
+                        : !figures.enabled
+                                ? "autovacuum_enabled is off for the table"
+                                : "autovacuum_vacuum_scale_factor is "
+                                        + (figures.scaleFactor == 1 ? "the server's" : figures.scaleFactor),
+                on
+                        ? "ALTER TABLE " + table.layout().table() + " SET (autovacuum_enabled = on,"
+                                + " autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000)"
+                        : "ALTER SYSTEM SET autovacuum = on"));
+    }
+
+    private List<Diagnosis> deadTuples(AdminTable table) throws SQLException {
+        Figures figures = figures(table);
+        if (figures.dead <= Math.max(limits.deadTuples(), figures.live / 5)) {
+            return List.of(Diagnosis.ok("dead tuples", "few row versions wait for vacuum"));
+        }
+        return List.of(new Diagnosis(
+                "dead tuples",
+                Severity.WARN,
+                "many row versions wait for vacuum",
+                figures.dead + " beside " + figures.live + " live rows; last vacuumed by itself: " + figures.last,
+                "see snapshots and replication slots for who keeps them; then VACUUM "
+                        + table.layout().table()));
+    }
+
+    private List<Diagnosis> size(AdminTable table) throws SQLException {
+        Figures figures = figures(table);
+        if (figures.bytes <= limits.tableBytes()) {
+            return List.of(Diagnosis.ok("size", (figures.bytes >> 20) + " MiB with indexes"));
+        }
+        return List.of(new Diagnosis(
+                "size",
+                Severity.WARN,
+                "the table is large",
+                (figures.bytes >> 20) + " MiB with indexes, about " + figures.live + " rows",
+                "shorten retention(...), or purge by hand; an outbox whose past nobody asks for can do with"
+                        + " Ack.DELETE. Room is given back by VACUUM FULL or pg_repack only"));
+    }
+}

@@ -1,0 +1,207 @@
+package dev.outbox.admin;
+
+import dev.outbox.OutboxException;
+import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.Marker;
+import dev.outbox.jdbc.internal.TableName;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** PostgreSQL. */
+final class PostgresFlavor implements Flavor {
+    private static final List<String> COLUMNS = List.of(
+            "work_item_id",
+            "owner_token",
+            "sequence",
+            "created_on",
+            "due_on",
+            "locked_until",
+            "processed_on",
+            "attempt_count",
+            "status",
+            "priority",
+            "blocks_key",
+            "topic",
+            "message_key",
+            "message_id",
+            "correlation_id",
+            "tenant_id",
+            "content_type",
+            "processed_by",
+            "last_error",
+            "headers",
+            "payload",
+            "payload_bytes");
+
+    private static final List<String> INBOX_COLUMNS = List.of("consumer", "source", "first_seen_on");
+
+    /** What a new column is called while an old one of another type has its name. */
+    private static final Map<String, String> INTERIM = Map.of("status", "status_code");
+
+    private static final String FIND = """
+            SELECT n.nspname, obj_description(c.oid, 'pg_class'), a.attname
+            FROM pg_catalog.pg_class c
+            JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+            JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+            WHERE c.oid = to_regclass(?)
+            """;
+
+    private static final String EXISTS = "SELECT to_regclass(?) IS NOT NULL, to_regclass(?) IS NOT NULL";
+
+    /** Whoever has rows in an inbox, found by leaps through its key and not by reading it. */
+    private static final String CONSUMERS = """
+            (WITH RECURSIVE found AS (
+                (SELECT consumer FROM %1$s ORDER BY consumer LIMIT 1)
+                UNION ALL
+                SELECT (SELECT next.consumer FROM %1$s AS next WHERE next.consumer > found.consumer
+                    ORDER BY next.consumer LIMIT 1)
+                FROM found WHERE found.consumer IS NOT NULL)
+            SELECT consumer FROM found WHERE consumer IS NOT NULL)""";
+
+    @Override
+    public Optional<AdminTable> find(Connection connection, TableName name, Box box) throws SQLException {
+        Set<String> columns = new HashSet<>();
+        TableName found = name;
+        String comment = null;
+        try (PreparedStatement find = connection.prepareStatement(FIND)) {
+            find.setString(1, quote(name));
+            try (ResultSet row = find.executeQuery()) {
+                while (row.next()) {
+                    found = name.in(row.getString(1));
+                    comment = row.getString(2);
+                    columns.add(row.getString(3));
+                }
+            }
+        }
+        return columns.isEmpty() ? Optional.empty() : Optional.of(table(connection, found, box, comment, columns));
+    }
+
+    private static AdminTable table(
+            Connection connection, TableName name, Box box, @Nullable String comment, Set<String> columns)
+            throws SQLException {
+        Phase phase = Marker.read(comment).map(Marker::phase).orElse(columns.contains("work_item_id") ? Phase.CLEAN : Phase.LEGACY);
+        TableName audit = new TableName(name.schema(), AdminTable.AUDIT);
+        TableName pollers = new TableName(name.schema(), AdminTable.POLLERS);
+        Map<String, String> physical = new HashMap<>();
+        physical.put("audit", quote(audit));
+        physical.put("pollers", quote(pollers));
+        if (!phase.before(Phase.FLIPPED)) {
+            COLUMNS.forEach(column -> physical.put(column, physical(name, box, phase, columns, column)));
+            if (box == Box.INBOX) {
+                INBOX_COLUMNS.forEach(column -> physical.put(column, physical(name, box, phase, columns, column)));
+                physical.put("consumers", CONSUMERS.formatted(quote(name)));
+                physical.put("of_consumer", "\"consumer\" = c.consumer");
+                physical.put("same_consumer", "(@\"consumer\" = heads.consumer)");
+            } else {
+                physical.put("consumer", "(NULL::text)");
+                physical.put("source", "(NULL::text)");
+                physical.put("first_seen_on", "(statement_timestamp())");
+                physical.put("consumers", "(SELECT NULL::text AS consumer)");
+                physical.put("of_consumer", "true");
+                physical.put("same_consumer", "(true)");
+            }
+        }
+        try (PreparedStatement exists = connection.prepareStatement(EXISTS)) {
+            exists.setString(1, quote(audit));
+            exists.setString(2, quote(pollers));
+            try (ResultSet row = exists.executeQuery()) {
+                row.next();
+                return new AdminTable(
+                        box, name, phase, new Layout(quote(name), physical), row.getBoolean(1), row.getBoolean(2));
+            }
+        }
+    }
+
+    private static String physical(TableName name, Box box, Phase phase, Set<String> columns, String column) {
+        String interim = INTERIM.getOrDefault(column, column + "_new");
+        if (phase.before(Phase.SETTLING) && columns.contains(interim)) {
+            return "\"" + interim + "\"";
+        }
+        if (!columns.contains(column)) {
+            throw new OutboxException("table \"" + name + "\" is not an " + box + " table: it has no column " + column
+                    + "; apply outbox-migrations (postgres) or name another table");
+        }
+        return "\"" + column + "\"";
+    }
+
+    static String quote(TableName name) {
+        String table = "\"" + name.name() + "\"";
+        return name.schema() == null ? table : "\"" + name.schema() + "\"." + table;
+    }
+
+    @Override
+    public Object text(String text) {
+        return text;
+    }
+
+    @Override
+    public String searched(Lookup.By by) {
+        return switch (by) {
+            case KEY -> "message_key";
+            case CORRELATION -> "correlation_id";
+            case TENANT -> "tenant_id";
+        };
+    }
+
+    @Override
+    public String searched(Lookup.By by, String value) {
+        return value;
+    }
+
+    @Override
+    public DeadSql dead() {
+        return new DeadSql(
+                PostgresDead.NEWEST,
+                PostgresDead.OLDEST,
+                PostgresDead.COUNT,
+                PostgresDead.REQUEUE,
+                PostgresDead.DISCARD_OUTBOX,
+                PostgresDead.DISCARD_INBOX);
+    }
+
+    @Override
+    public LookupSql lookup() {
+        return new LookupSql(
+                PostgresLookup.BY_IDS,
+                PostgresLookup.BY,
+                PostgresLookup.DETAIL,
+                PostgresLookup.PAYLOAD,
+                PostgresLookup.INDEXED,
+                PostgresLookup.ROWS);
+    }
+
+    @Override
+    public StatusSql status() {
+        return new StatusSql(
+                PostgresStatus.OPEN,
+                PostgresStatus.DONE,
+                PostgresStatus.DONE_ABOUT,
+                PostgresStatus.RECENT,
+                PostgresStatus.BLOCKED,
+                PostgresStatus.OLDEST_DUE,
+                PostgresStatus.POLLERS,
+                PostgresStatus.STUCK,
+                PostgresStatus.NOW);
+    }
+
+    @Override
+    public PurgeSql purge() {
+        return new PurgeSql(PostgresPurge.PURGE, PostgresPurge.COUNT);
+    }
+
+    @Override
+    public Examiner examiner(Session session, DataSource dataSource, DoctorLimits limits) {
+        return new PostgresDoctor(session, dataSource, limits);
+    }
+}

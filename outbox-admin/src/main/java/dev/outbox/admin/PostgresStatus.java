@@ -1,0 +1,146 @@
+package dev.outbox.admin;
+
+/** How a table is doing, on PostgreSQL. What is open is counted through the partial indexes; what is Done is not. */
+final class PostgresStatus {
+    static final String OPEN = """
+            SELECT topic, status, count(*) AS items, count(*) FILTER (WHERE due) AS due,
+                (EXTRACT(EPOCH FROM statement_timestamp() - min(since) FILTER (WHERE due)) * 1000000)::bigint AS oldest
+            FROM (
+                SELECT {topic} AS topic, 0 AS status, true AS due, {created_on} AS since
+                FROM {table}
+                WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                UNION ALL
+                SELECT {topic}, 0, {due_on} <= statement_timestamp(), {due_on}
+                FROM {table}
+                WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+                UNION ALL
+                SELECT {topic}, 0, COALESCE({due_on} <= statement_timestamp(), true), COALESCE({due_on}, {created_on})
+                FROM {table}
+                WHERE {status} = 0 AND {message_key} IS NOT NULL
+                UNION ALL
+                SELECT {topic}, 1, false, {created_on}
+                FROM {table}
+                WHERE {status} = 1
+                UNION ALL
+                SELECT {topic}, 3, false, {created_on}
+                FROM {table}
+                WHERE {status} = 3) AS open
+            GROUP BY topic, status
+            ORDER BY topic, status
+            """;
+
+    static final String DONE = """
+            SELECT {topic} AS topic, 2 AS status, count(*) AS items, 0 AS due, NULL::bigint AS oldest
+            FROM {table}
+            WHERE {status} = 2
+            GROUP BY {topic}
+            ORDER BY topic
+            """;
+
+    /** Counted as far as that is cheap, and what the catalog believes of the whole table. */
+    static final String DONE_ABOUT = """
+            SELECT count(*) AS counted,
+                (SELECT reltuples::bigint FROM pg_catalog.pg_class WHERE oid = to_regclass(:table)) AS estimated
+            FROM (
+                SELECT FROM {consumers} AS c CROSS JOIN LATERAL (
+                    SELECT FROM {table} WHERE {of_consumer} AND {status} = 2 LIMIT :most) AS of_one
+                LIMIT :most) AS done
+            """;
+
+    /** The last that were Done; received records of an inbox took no time. */
+    static final String RECENT = """
+            SELECT count(*) AS items,
+                count(*) FILTER (WHERE processed_on > statement_timestamp() - interval '5 minutes') AS recent,
+                (EXTRACT(EPOCH FROM statement_timestamp() - min(processed_on)) * 1000000)::bigint AS span,
+                percentile_disc(0.5) WITHIN GROUP (ORDER BY took) FILTER (WHERE topic IS NOT NULL) AS p50,
+                percentile_disc(0.95) WITHIN GROUP (ORDER BY took) FILTER (WHERE topic IS NOT NULL) AS p95,
+                percentile_disc(0.99) WITHIN GROUP (ORDER BY took) FILTER (WHERE topic IS NOT NULL) AS p99
+            FROM (
+                SELECT done.processed_on, done.topic, done.took
+                FROM {consumers} AS c CROSS JOIN LATERAL (
+                    SELECT {processed_on} AS processed_on, {topic} AS topic,
+                        (EXTRACT(EPOCH FROM {processed_on} - {created_on}) * 1000000)::bigint AS took
+                    FROM {table}
+                    WHERE {of_consumer} AND {status} = 2
+                    ORDER BY {processed_on} DESC LIMIT :most) AS done
+                ORDER BY done.processed_on DESC LIMIT :most) AS last
+            """;
+
+    /** Keys whose Dead head blocks them, and keys whose head backs off while others wait behind it. */
+    static final String BLOCKED = """
+            SELECT heads.*, behind.waiting
+            FROM (
+                (SELECT {work_item_id} AS id, {consumer} AS consumer, {message_key} AS message_key, {status} AS status,
+                    {sequence} AS sequence, {attempt_count} AS attempt_count, {due_on} AS due_on, {last_error} AS last_error
+                FROM {table}
+                WHERE {status} = 3 AND {blocks_key} AND {message_key} IS NOT NULL
+                ORDER BY {processed_on} LIMIT :most)
+                UNION ALL
+                (SELECT {work_item_id}, {consumer}, {message_key}, {status}, {sequence}, {attempt_count}, {due_on},
+                    {last_error}
+                FROM {table}
+                WHERE {status} = 0 AND {message_key} IS NOT NULL AND {due_on} > statement_timestamp()
+                  AND {attempt_count} > 0
+                ORDER BY {due_on} DESC LIMIT :most)) AS heads
+            CROSS JOIN LATERAL (
+                SELECT count(*) AS waiting, COALESCE(bool_or(earlier), false) AS overtaken
+                FROM (
+                    SELECT t.{sequence} < heads.sequence AS earlier
+                    FROM {table} t
+                    WHERE t.{same_consumer} AND t.{message_key} = heads.message_key AND t.{status} < 2
+                      AND t.{work_item_id} <> heads.id
+                    ORDER BY t.{sequence} LIMIT 1000) AS others) AS behind
+            WHERE heads.status = 3 OR behind.waiting > 0 AND NOT behind.overtaken
+            ORDER BY heads.status DESC, behind.waiting DESC, heads.sequence LIMIT :most
+            """;
+
+    /** How long the longest waiting item has been due; of keyed ones only so many are looked at. */
+    static final String OLDEST_DUE = """
+            SELECT (EXTRACT(EPOCH FROM statement_timestamp() - min(since)) * 1000000)::bigint AS oldest
+            FROM (
+                SELECT never.since FROM {consumers} AS c CROSS JOIN generate_series(0, 2) AS band CROSS JOIN LATERAL (
+                    SELECT {created_on} AS since FROM {table}
+                    WHERE {of_consumer} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                      AND {priority} = band
+                    ORDER BY {sequence} LIMIT 1) AS never
+                UNION ALL
+                SELECT later.since FROM {consumers} AS c CROSS JOIN generate_series(0, 2) AS band CROSS JOIN LATERAL (
+                    SELECT {due_on} AS since FROM {table}
+                    WHERE {of_consumer} AND {status} = 0 AND {message_key} IS NULL AND {due_on} <= statement_timestamp()
+                      AND {priority} = band
+                    ORDER BY {due_on} LIMIT 1) AS later
+                UNION ALL
+                SELECT keyed.since FROM {consumers} AS c CROSS JOIN LATERAL (
+                    SELECT {due_on} AS since FROM {table}
+                    WHERE {of_consumer} AND {status} = 0 AND {message_key} IS NOT NULL
+                      AND {due_on} <= statement_timestamp()
+                    ORDER BY {due_on} LIMIT 1) AS keyed
+                UNION ALL
+                (SELECT {created_on} FROM {table}
+                WHERE {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NULL
+                LIMIT :most)) AS waiting
+            """;
+
+    static final String POLLERS = """
+            SELECT poller, version, phase, started_on, seen_on, last_success_on, lease_ms, longest_delivery_ms,
+                (EXTRACT(EPOCH FROM statement_timestamp() - seen_on) * 1000000)::bigint AS silent
+            FROM {pollers}
+            WHERE table_name = :table_name
+            ORDER BY poller
+            """;
+
+    /** A lease without an end counts too. */
+    static final String STUCK = """
+            SELECT count(*) AS items,
+                (EXTRACT(EPOCH FROM statement_timestamp() - min(locked_until)) * 1000000)::bigint AS oldest
+            FROM (
+                SELECT {locked_until} AS locked_until FROM {table}
+                WHERE {status} = 1
+                  AND ({locked_until} < statement_timestamp() - :stuck * interval '1 microsecond') IS NOT FALSE
+                LIMIT :most) AS leased
+            """;
+
+    static final String NOW = "SELECT clock_timestamp() AS now";
+
+    private PostgresStatus() {}
+}

@@ -1,0 +1,41 @@
+package dev.outbox.admin;
+
+import dev.outbox.jdbc.internal.Query;
+import java.sql.SQLException;
+import java.time.Duration;
+
+/** Removes what has been Done for long from one table, in batches that hold no lock for long. */
+final class PurgeTable {
+    private static final int BATCH = 1_000;
+    private static final int MOST_COUNTED = 100_000;
+
+    private final Session session;
+    private final AdminTable table;
+    private final Flavor.PurgeSql sql;
+
+    PurgeTable(Session session, AdminTable table) {
+        this.session = session;
+        this.table = table;
+        this.sql = session.flavor().purge();
+    }
+
+    PurgeResult count(Duration olderThan) throws SQLException {
+        try (Query query = session.query(table, sql.count())) {
+            query.set("older_than", olderThan).set("most", MOST_COUNTED);
+            long found = Session.one(query, row -> row.getLong("found"));
+            return new PurgeResult(true, found, found == MOST_COUNTED);
+        }
+    }
+
+    PurgeResult purge(Duration olderThan) throws SQLException {
+        long count = 0;
+        int removed;
+        do {
+            try (Query query = session.query(table, sql.purge())) {
+                removed = query.set("older_than", olderThan).set("batch", BATCH).update();
+            }
+            count += removed;
+        } while (removed > 0);
+        return new PurgeResult(false, count, false);
+    }
+}

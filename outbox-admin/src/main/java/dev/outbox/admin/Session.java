@@ -1,0 +1,102 @@
+package dev.outbox.admin;
+
+import dev.outbox.OutboxException;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.TableName;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection, and the tables as they are now: a migration may be under way, so that they are looked at anew for
+ * each call.
+ */
+final class Session {
+    private final Connection connection;
+    private final Flavor flavor;
+    private final Map<Box, TableName> names;
+
+    Session(Connection connection, Flavor flavor, Map<Box, TableName> names) {
+        this.connection = connection;
+        this.flavor = flavor;
+        this.names = names;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    Flavor flavor() {
+        return flavor;
+    }
+
+    /** Those that are there, in whatever phase; at least one. */
+    List<AdminTable> tables() throws SQLException {
+        List<AdminTable> found = new ArrayList<>();
+        for (Map.Entry<Box, TableName> name : names.entrySet()) {
+            flavor.find(connection, name.getValue(), name.getKey()).ifPresent(found::add);
+        }
+        if (found.isEmpty()) {
+            throw new OutboxException("there is neither "
+                    + String.join(
+                            " nor ",
+                            names.entrySet().stream()
+                                    .map(name -> "an " + name.getKey() + " table \"" + name.getValue() + "\"")
+                                    .toList())
+                    + "; apply outbox-migrations, or name the tables with outbox(...) and inbox(...)");
+        }
+        return found;
+    }
+
+    /** Those that are there, and have the new columns; of one box if that is asked for. */
+    List<AdminTable> tables(@Nullable Box box) throws SQLException {
+        if (box != null) {
+            return List.of(table(box).ready());
+        }
+        return tables().stream().map(AdminTable::ready).toList();
+    }
+
+    AdminTable table(Box box) throws SQLException {
+        TableName name = names.get(box);
+        Optional<AdminTable> found = name == null ? Optional.empty() : flavor.find(connection, name, box);
+        return found.orElseThrow(() -> new OutboxException("there is no " + box + " table"
+                + (name == null ? "" : " \"" + name + "\"") + "; apply outbox-migrations, or name the table with " + box
+                + "(...)"));
+    }
+
+    /** @param statement with logical names */
+    Query query(AdminTable table, String statement) throws SQLException {
+        return table.layout().resolve(statement).on(connection);
+    }
+
+    @Nullable
+    Object text(@Nullable String text) {
+        return text == null ? null : flavor.text(text);
+    }
+
+    interface Row<T> {
+        T read(ResultSet row) throws SQLException;
+    }
+
+    static <T> List<T> list(Query query, Row<T> reader) throws SQLException {
+        List<T> all = new ArrayList<>();
+        try (ResultSet rows = query.rows()) {
+            while (rows.next()) {
+                all.add(reader.read(rows));
+            }
+        }
+        return all;
+    }
+
+    static <T> T one(Query query, Row<T> reader) throws SQLException {
+        try (ResultSet rows = query.rows()) {
+            rows.next();
+            return reader.read(rows);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package dev.outbox.admin;
+
+/** Removes what has been Done for long, on SQL Server. */
+final class SqlServerPurge {
+    static final String PURGE = """
+            DELETE t
+            FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+            JOIN (
+                SELECT TOP (CAST(:batch AS int)) {sequence} AS place
+                FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE {status} = 2 AND {processed_on}
+                    < DATEADD(millisecond, -CAST(CAST(:older_than AS bigint) / 1000 % 86400000 AS int),
+                        DATEADD(day, -CAST(CAST(:older_than AS bigint) / 86400000000 AS int), SYSUTCDATETIME()))
+                ORDER BY {processed_on}) picked ON t.{sequence} = picked.place
+            WHERE t.{status} = 2
+            """;
+
+    static final String COUNT = """
+            SELECT COUNT_BIG(*) AS found
+            FROM (
+                SELECT TOP (CAST(:most AS int)) {sequence} AS place
+                FROM {table}
+                WHERE {status} = 2 AND {processed_on}
+                    < DATEADD(millisecond, -CAST(CAST(:older_than AS bigint) / 1000 % 86400000 AS int),
+                        DATEADD(day, -CAST(CAST(:older_than AS bigint) / 86400000000 AS int), SYSUTCDATETIME()))) old
+            """;
+
+    private SqlServerPurge() {}
+}

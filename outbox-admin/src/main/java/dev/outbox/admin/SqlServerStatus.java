@@ -1,0 +1,139 @@
+package dev.outbox.admin;
+
+/** How a table is doing, on SQL Server; see {@link PostgresStatus}. */
+final class SqlServerStatus {
+    static final String OPEN = """
+            SELECT waiting.topic, waiting.status, COUNT_BIG(*) AS items, SUM(waiting.due) AS due,
+                DATEDIFF_BIG(microsecond, MIN(CASE WHEN waiting.due = 1 THEN waiting.since END), SYSUTCDATETIME()) AS oldest
+            FROM (
+                SELECT {topic} AS topic, 0 AS status, 1 AS due, {created_on} AS since
+                FROM {table}
+                WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                UNION ALL
+                SELECT {topic}, 0, CASE WHEN {due_on} <= SYSUTCDATETIME() THEN 1 ELSE 0 END, {due_on}
+                FROM {table}
+                WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+                UNION ALL
+                SELECT {topic}, 0, CASE WHEN {due_on} > SYSUTCDATETIME() THEN 0 ELSE 1 END,
+                    COALESCE({due_on}, {created_on})
+                FROM {table}
+                WHERE {status} < 2 AND {status} = 0 AND {message_key} IS NOT NULL
+                UNION ALL
+                SELECT {topic}, 1, 0, {created_on}
+                FROM {table}
+                WHERE {status} = 1
+                UNION ALL
+                SELECT {topic}, 3, 0, {created_on}
+                FROM {table}
+                WHERE {status} = 3) waiting
+            GROUP BY waiting.topic, waiting.status
+            ORDER BY waiting.topic, waiting.status
+            """;
+
+    static final String DONE = """
+            SELECT {topic} AS topic, 2 AS status, COUNT_BIG(*) AS items, 0 AS due, CAST(NULL AS bigint) AS oldest
+            FROM {table}
+            WHERE {status} = 2
+            GROUP BY {topic}
+            ORDER BY {topic}
+            """;
+
+    static final String DONE_ABOUT = """
+            SELECT COUNT_BIG(*) AS counted, (
+                SELECT SUM(p.rows) FROM sys.partitions p
+                WHERE p.object_id = OBJECT_ID(:table) AND p.index_id < 2) AS estimated
+            FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table} WHERE {status} = 2) done
+            """;
+
+    static final String RECENT = """
+            SELECT TOP (1) COUNT_BIG(*) OVER () AS items,
+                SUM(CASE WHEN last.processed_on > DATEADD(minute, -5, SYSUTCDATETIME()) THEN 1 ELSE 0 END) OVER () AS recent,
+                DATEDIFF_BIG(microsecond, MIN(last.processed_on) OVER (), SYSUTCDATETIME()) AS span,
+                PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY last.took) OVER () AS p50,
+                PERCENTILE_DISC(0.95) WITHIN GROUP (ORDER BY last.took) OVER () AS p95,
+                PERCENTILE_DISC(0.99) WITHIN GROUP (ORDER BY last.took) OVER () AS p99
+            FROM (
+                SELECT TOP (CAST(:most AS int)) {processed_on} AS processed_on,
+                    CASE WHEN {topic} IS NOT NULL THEN DATEDIFF_BIG(microsecond, {created_on}, {processed_on}) END AS took
+                FROM {table}
+                WHERE {status} = 2
+                ORDER BY {processed_on} DESC) last
+            """;
+
+    static final String BLOCKED = """
+            SELECT TOP (CAST(:most AS int)) heads.id, heads.consumer, heads.message_key, heads.status, heads.sequence,
+                heads.attempt_count, heads.due_on, heads.last_error, behind.waiting
+            FROM (
+                SELECT dead.*
+                FROM (
+                    SELECT TOP (CAST(:most AS int)) {work_item_id} AS id, {consumer} AS consumer,
+                        {message_key} AS message_key, {exact_key} AS exact_key, {status} AS status, {sequence} AS sequence,
+                        {attempt_count} AS attempt_count, CAST({due_on} AS datetimeoffset(7)) AS due_on,
+                        {last_error} AS last_error
+                    FROM {table}
+                    WHERE {status} = 3 AND {blocks_key} = 1
+                    ORDER BY {processed_on}) dead
+                UNION ALL
+                SELECT failing.*
+                FROM (
+                    SELECT TOP (CAST(:most AS int)) {work_item_id} AS id, {consumer} AS consumer,
+                        {message_key} AS message_key, {exact_key} AS exact_key, {status} AS status, {sequence} AS sequence,
+                        {attempt_count} AS attempt_count, CAST({due_on} AS datetimeoffset(7)) AS due_on,
+                        {last_error} AS last_error
+                    FROM {table}
+                    WHERE {status} = 0 AND {message_key} IS NOT NULL AND {due_on} > SYSUTCDATETIME()
+                      AND {attempt_count} > 0
+                    ORDER BY {due_on} DESC) failing) heads
+            CROSS APPLY (
+                SELECT COUNT(*) AS waiting, MIN(others.place) AS first
+                FROM (
+                    SELECT TOP (1000) t.{sequence} AS place
+                    FROM {table} t
+                    WHERE {same_consumer} AND t.{exact_key} = heads.exact_key AND t.{status} < 2
+                      AND t.{message_key} IS NOT NULL AND t.{work_item_id} <> heads.id
+                    ORDER BY t.{sequence}) others) behind
+            WHERE heads.status = 3 OR behind.waiting > 0 AND behind.first > heads.sequence
+            ORDER BY heads.status DESC, behind.waiting DESC, heads.sequence
+            """;
+
+    static final String OLDEST_DUE = """
+            SELECT DATEDIFF_BIG(microsecond, MIN(waiting.since), SYSUTCDATETIME()) AS oldest
+            FROM (
+                SELECT never.since
+                FROM (SELECT TOP (CAST(:most AS int)) {created_on} AS since FROM {table}
+                    WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL ORDER BY {sequence}) never
+                UNION ALL
+                SELECT MIN({due_on}) FROM {table}
+                WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL AND {due_on} <= SYSUTCDATETIME()
+                UNION ALL
+                SELECT MIN({due_on}) FROM {table}
+                WHERE {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NOT NULL AND {due_on} <= SYSUTCDATETIME()
+                UNION ALL
+                SELECT keyed.since
+                FROM (SELECT TOP (CAST(:most AS int)) {created_on} AS since FROM {table}
+                    WHERE {status} < 2 AND {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NULL) keyed) waiting
+            """;
+
+    static final String POLLERS = """
+            SELECT Poller AS poller, Version AS version, Phase AS phase,
+                CAST(StartedOn AS datetimeoffset(7)) AS started_on,
+                CAST(LastSuccessOn AS datetimeoffset(7)) AS last_success_on, LeaseMs AS lease_ms,
+                LongestDeliveryMs AS longest_delivery_ms,
+                DATEDIFF_BIG(microsecond, SeenOn, SYSUTCDATETIME()) AS silent
+            FROM {pollers}
+            WHERE TableName = CAST(:table_name AS nvarchar(127))
+            ORDER BY Poller
+            """;
+
+    static final String STUCK = """
+            SELECT COUNT_BIG(*) AS items, DATEDIFF_BIG(microsecond, MIN(leased.locked_until), SYSUTCDATETIME()) AS oldest
+            FROM (
+                SELECT TOP (CAST(:most AS int)) {locked_until} AS locked_until FROM {table}
+                WHERE {status} = 1 AND ({locked_until} IS NULL OR {locked_until}
+                    < DATEADD(second, -CAST(CAST(:stuck AS bigint) / 1000000 AS int), SYSUTCDATETIME()))) leased
+            """;
+
+    static final String NOW = "SELECT CAST(SYSUTCDATETIME() AS datetimeoffset(7)) AS now";
+
+    private SqlServerStatus() {}
+}

@@ -1,0 +1,176 @@
+package dev.outbox.admin;
+
+import dev.outbox.Status;
+import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Timestamps;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Asks one table how it is doing. */
+final class StatusTable {
+    private static final int MOST_KEYS = 100;
+    private static final int SAMPLE = 10_000;
+    private static final Duration RECENTLY = Duration.ofMinutes(5);
+
+    private final Session session;
+    private final AdminTable table;
+    private final Flavor.StatusSql sql;
+
+    StatusTable(Session session, AdminTable table) {
+        this.session = session;
+        this.table = table;
+        this.sql = session.flavor().status();
+    }
+
+    /** @param exactly whether what is Done is counted too, which reads all of it */
+    TableStatus status(boolean exactly) throws SQLException {
+        if (table.phase().before(Phase.FLIPPED)) {
+            return new TableStatus(
+                    table.box(),
+                    table.name().toString(),
+                    table.phase().number(),
+                    List.of(),
+                    0,
+                    true,
+                    List.of(),
+                    Optional.empty(),
+                    pollers());
+        }
+        List<TopicCount> counts = new ArrayList<>(counts(sql.open()));
+        long open = counts.stream().mapToLong(TopicCount::items).sum();
+        Done done = exactly ? count(counts) : about(open);
+        return new TableStatus(
+                table.box(),
+                table.name().toString(),
+                table.phase().number(),
+                counts,
+                done.items,
+                done.about,
+                blocked(),
+                pace(),
+                pollers());
+    }
+
+    private record Done(long items, boolean about) {}
+
+    private Done count(List<TopicCount> counts) throws SQLException {
+        List<TopicCount> done = counts(sql.done());
+        counts.addAll(done);
+        return new Done(done.stream().mapToLong(TopicCount::items).sum(), false);
+    }
+
+    private Done about(long open) throws SQLException {
+        try (Query query = session.query(table, sql.doneAbout())) {
+            query.set("most", LookupTable.SMALL)
+                    .set("table", session.text(table.layout().table()));
+            return Session.one(query, row -> {
+                long counted = row.getLong("counted");
+                return counted < LookupTable.SMALL
+                        ? new Done(counted, false)
+                        : new Done(Math.max(counted, row.getLong("estimated") - open), true);
+            });
+        }
+    }
+
+    private List<TopicCount> counts(String statement) throws SQLException {
+        try (Query query = session.query(table, statement)) {
+            return Session.list(
+                    query,
+                    row -> new TopicCount(
+                            row.getString("topic"),
+                            Status.ofCode(row.getInt("status")),
+                            row.getLong("items"),
+                            row.getLong("due"),
+                            micros(row, "oldest")));
+        }
+    }
+
+    private Optional<Pace> pace() throws SQLException {
+        try (Query query = session.query(table, sql.recent())) {
+            List<Optional<Pace>> paces = Session.list(query.set("most", SAMPLE), row -> {
+                long items = row.getLong("items");
+                Duration span = micros(row, "span");
+                if (items == 0 || span == null) {
+                    return Optional.empty();
+                }
+                long recent = row.getLong("recent");
+                Duration over = recent < SAMPLE || span.compareTo(RECENTLY) > 0 ? RECENTLY : span;
+                return Optional.of(new Pace(
+                        items,
+                        recent / Math.max(0.001, over.toMillis() / 1000.0),
+                        micros(row, "p50"),
+                        micros(row, "p95"),
+                        micros(row, "p99")));
+            });
+            return paces.stream().findFirst().flatMap(pace -> pace);
+        }
+    }
+
+    List<BlockedKey> blocked() throws SQLException {
+        try (Query query = session.query(table, sql.blocked())) {
+            return Session.list(
+                    query.set("most", MOST_KEYS),
+                    row -> new BlockedKey(
+                            row.getString("message_key"),
+                            row.getString("consumer"),
+                            new ItemRef(table.box(), row.getString("id").toLowerCase(Locale.ROOT)),
+                            Status.ofCode(row.getInt("status")),
+                            row.getInt("attempt_count"),
+                            Timestamps.readOptional(row, "due_on"),
+                            row.getLong("waiting"),
+                            row.getString("last_error")));
+        }
+    }
+
+    Optional<Duration> oldestDue() throws SQLException {
+        try (Query query = session.query(table, sql.oldestDue())) {
+            return Session.one(query.set("most", SAMPLE), row -> Optional.ofNullable(micros(row, "oldest")));
+        }
+    }
+
+    /** @param oldest how long ago the first of them ended; null if they have no end */
+    record Stuck(long items, @Nullable Duration oldest) {}
+
+    Stuck stuck(Duration since) throws SQLException {
+        try (Query query = session.query(table, sql.stuck())) {
+            query.set("stuck", since).set("most", SAMPLE);
+            return Session.one(query, row -> new Stuck(row.getLong("items"), micros(row, "oldest")));
+        }
+    }
+
+    List<KnownPoller> pollers() throws SQLException {
+        if (!table.listed()) {
+            return List.of();
+        }
+        try (Query query = session.query(table, sql.pollers())) {
+            query.set("table_name", session.text(table.name().toString()));
+            return Session.list(
+                    query,
+                    row -> new KnownPoller(
+                            row.getString("poller"),
+                            row.getString("version"),
+                            row.getInt("phase"),
+                            Timestamps.read(row, "started_on"),
+                            notNegative(micros(row, "silent")),
+                            Timestamps.readOptional(row, "last_success_on"),
+                            Duration.ofMillis(row.getLong("lease_ms")),
+                            Duration.ofMillis(row.getLong("longest_delivery_ms"))));
+        }
+    }
+
+    private static Duration notNegative(@Nullable Duration length) {
+        return length == null || length.isNegative() ? Duration.ZERO : length;
+    }
+
+    private static @Nullable Duration micros(ResultSet row, String column) throws SQLException {
+        long micros = row.getLong(column);
+        return row.wasNull() ? null : Duration.ofNanos(micros * 1_000);
+    }
+}

@@ -1,0 +1,54 @@
+package dev.outbox.admin;
+
+import dev.outbox.Status;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * How a table is doing.
+ *
+ * @param table with its schema
+ * @param phase of its layout, 0 to 4; of a table before phase 3 nothing else is told
+ * @param counts by topic and status; Done is among them only if that was asked for
+ * @param done how many are Done
+ * @param doneIsAbout whether that is an estimate
+ * @param blocked at most 100 keys
+ * @param pace empty if nothing that was Done is kept
+ * @param pollers that tell of themselves; empty where the table for that is missing
+ */
+public record TableStatus(
+        Box box,
+        String table,
+        int phase,
+        List<TopicCount> counts,
+        long done,
+        boolean doneIsAbout,
+        List<BlockedKey> blocked,
+        Optional<Pace> pace,
+        List<KnownPoller> pollers) {
+    public TableStatus {
+        counts = List.copyOf(counts);
+        blocked = List.copyOf(blocked);
+        pollers = List.copyOf(pollers);
+    }
+
+    /** How many items of all topics have this status. */
+    public long count(Status status) {
+        return status == Status.DONE
+                ? done
+                : counts.stream()
+                        .filter(count -> count.status() == status)
+                        .mapToLong(TopicCount::items)
+                        .sum();
+    }
+
+    /** For how long the oldest due item of any topic has been due; empty if none is. */
+    public Optional<Duration> oldestDue() {
+        return counts.stream()
+                .map(TopicCount::oldestDue)
+                .filter(Objects::nonNull)
+                .max(Duration::compareTo);
+    }
+}

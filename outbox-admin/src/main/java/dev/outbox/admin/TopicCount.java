@@ -1,0 +1,19 @@
+package dev.outbox.admin;
+
+import dev.outbox.Status;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How many items of a topic have a status.
+ *
+ * @param topic null for inbox records that were received and not enqueued
+ * @param due how many of them could be claimed now, if their keys allow it
+ * @param oldestDue for how long the oldest of those has been due; null if none is
+ */
+public record TopicCount(
+        @Nullable String topic,
+        Status status,
+        long items,
+        long due,
+        @Nullable Duration oldestDue) {}

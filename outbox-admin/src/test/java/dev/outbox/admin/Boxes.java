@@ -1,0 +1,173 @@
+package dev.outbox.admin;
+
+import dev.outbox.Inbox;
+import dev.outbox.Incoming;
+import dev.outbox.Message;
+import dev.outbox.OnDead;
+import dev.outbox.Outbox;
+import dev.outbox.PermanentFailureException;
+import dev.outbox.Receipt;
+import dev.outbox.RetryPolicy;
+import dev.outbox.WorkItem;
+import dev.outbox.migrations.OutboxMigrations;
+import dev.outbox.postgres.PostgresInbox;
+import dev.outbox.postgres.PostgresOutbox;
+import dev.outbox.testkit.PostgresExtension;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+
+/** An outbox and an inbox with messages in all states, made so by real pollers. */
+final class Boxes {
+    final DataSource dataSource;
+    final Outbox outbox;
+    final Inbox inbox;
+
+    Boxes(DataSource dataSource) {
+        this(dataSource, "inbox");
+    }
+
+    Boxes(DataSource dataSource, String inbox) {
+        this.dataSource = dataSource;
+        this.outbox = PostgresOutbox.create(dataSource);
+        this.inbox = PostgresInbox.builder(dataSource)
+                .table(inbox)
+                .consumer("billing")
+                .build();
+    }
+
+    static PostgresExtension extension() {
+        return PostgresExtension.migratedBy(dataSource -> {
+            OutboxMigrations.install(dataSource);
+            OutboxMigrations.installInbox(dataSource);
+            OutboxMigrations.installAdmin(dataSource);
+        });
+    }
+
+    Admin admin() {
+        return Admin.of(dataSource).build();
+    }
+
+    String enqueue(Message message) {
+        return inTransaction(tx -> outbox.enqueue(tx, message)).stored().get(0);
+    }
+
+    Receipt enqueue(Incoming incoming) {
+        return inTransaction(tx -> inbox.enqueue(tx, incoming));
+    }
+
+    private interface Work<T> {
+        T in(Connection tx) throws SQLException;
+    }
+
+    private <T> T inTransaction(Work<T> work) {
+        try (Connection tx = dataSource.getConnection()) {
+            tx.setAutoCommit(false);
+            T result = work.in(tx);
+            tx.commit();
+            return result;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Stores a message that nobody can deliver, and lets it die of this error. */
+    ItemRef dead(Message message, String error) {
+        String id = enqueue(message);
+        killAll(error, OnDead.SKIP);
+        return new ItemRef(Box.OUTBOX, id);
+    }
+
+    /** Everything that is due dies of this error. */
+    void killAll(String error, OnDead onDead) {
+        int claimed;
+        do {
+            claimed = outbox.poller()
+                    .onDead(onDead)
+                    .to(item -> fail(error))
+                    .build()
+                    .pollOnce();
+        } while (claimed > 0);
+    }
+
+    ItemRef dead(Incoming incoming, String error) {
+        enqueue(incoming);
+        inbox.poller().inTransaction((tx, item) -> fail(error)).build().pollOnce();
+        return new ItemRef(
+                Box.INBOX,
+                value("SELECT work_item_id FROM inbox WHERE status = 3 AND message_id = ?", incoming.messageId()));
+    }
+
+    private static void fail(String error) {
+        throw new PermanentFailureException(error);
+    }
+
+    /** Everything that is due fails, and is tried again in an hour. */
+    void failAll(String error) {
+        RetryPolicy later = RetryPolicy.standard().maxDelay(Duration.ofHours(2)).baseDelay(Duration.ofHours(1));
+        outbox.poller()
+                .retry(later)
+                .to(item -> {
+                    throw new IllegalStateException(error);
+                })
+                .build()
+                .pollOnce();
+    }
+
+    /** Delivers everything that is due, in the order it comes. */
+    List<WorkItem> deliver() {
+        List<WorkItem> delivered = new ArrayList<>();
+        int claimed;
+        do {
+            claimed = outbox.poller().to(delivered::add).build().pollOnce();
+        } while (claimed > 0);
+        return delivered;
+    }
+
+    int execute(String sql, Object... parameters) {
+        try (Connection connection = dataSource.getConnection();
+                PreparedStatement statement = prepare(connection, sql, parameters)) {
+            return statement.executeUpdate();
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    String value(String sql, Object... parameters) {
+        List<String> rows = rows(sql, parameters);
+        return rows.isEmpty() ? null : rows.get(0);
+    }
+
+    /** Each row as text, its columns separated by a bar. */
+    List<String> rows(String sql, Object... parameters) {
+        try (Connection connection = dataSource.getConnection();
+                PreparedStatement statement = prepare(connection, sql, parameters);
+                ResultSet rows = statement.executeQuery()) {
+            List<String> all = new ArrayList<>();
+            while (rows.next()) {
+                List<String> columns = new ArrayList<>();
+                for (int i = 1; i <= rows.getMetaData().getColumnCount(); i++) {
+                    columns.add(rows.getString(i));
+                }
+                all.add(String.join("|", columns.stream().map(String::valueOf).toList()));
+            }
+            return all;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static PreparedStatement prepare(Connection connection, String sql, Object... parameters)
+            throws SQLException {
+        PreparedStatement statement = connection.prepareStatement(sql);
+        for (int i = 0; i < parameters.length; i++) {
+            statement.setObject(i + 1, parameters[i]);
+        }
+        return statement;
+    }
+}

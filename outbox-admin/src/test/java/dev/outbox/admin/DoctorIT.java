@@ -1,0 +1,285 @@
+package dev.outbox.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.Message;
+import dev.outbox.OnDead;
+import dev.outbox.OutboxException;
+import dev.outbox.admin.Diagnosis.Severity;
+import dev.outbox.testkit.EmbeddedDatabase;
+import dev.outbox.testkit.PostgresExtension;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.PGConnection;
+
+/** Each trouble is made on a real server, and found. */
+class DoctorIT {
+    @RegisterExtension
+    static final PostgresExtension POSTGRES = Boxes.extension();
+
+    /** A busy machine may have slow neighbours, with long transactions of their own. */
+    private static final DoctorLimits PATIENT = DoctorLimits.standard().transaction(Duration.ofDays(1));
+
+    private Boxes boxes;
+
+    @BeforeEach
+    void open(DataSource dataSource) {
+        boxes = new Boxes(dataSource);
+    }
+
+    @Test
+    void aCleanDatabaseIsWell() {
+        List<Diagnosis> all = boxes.admin().doctor().examine(PATIENT);
+
+        assertThat(all).filteredOn(found -> found.severity() != Severity.OK).isEmpty();
+        assertThat(all)
+                .extracting(Diagnosis::check)
+                .containsExactly(
+                        "clocks",
+                        "isolation",
+                        "pooler",
+                        "snapshots",
+                        "replication slots",
+                        "outbox schema",
+                        "outbox autovacuum",
+                        "outbox dead tuples",
+                        "outbox size",
+                        "outbox leases",
+                        "outbox keys",
+                        "outbox pollers",
+                        "inbox schema",
+                        "inbox autovacuum",
+                        "inbox dead tuples",
+                        "inbox size",
+                        "inbox leases",
+                        "inbox keys",
+                        "inbox pollers");
+    }
+
+    @Test
+    void missingAndInvalidIndexesAreFound() {
+        boxes.execute("DROP INDEX outbox_key_due");
+        boxes.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'outbox_ready'::regclass");
+
+        assertThat(troubles(PATIENT))
+                .allSatisfy(found -> assertThat(found.check()).isEqualTo("outbox schema"))
+                .extracting(Diagnosis::evidence)
+                .containsExactlyInAnyOrder("INDEX_MISSING", "INDEX_INVALID");
+    }
+
+    @Test
+    void aTableOnItsWayIsNoted() {
+        boxes.execute("COMMENT ON TABLE inbox IS 'dev.outbox inbox phase 2'");
+
+        assertThat(boxes.admin().doctor().examine(PATIENT))
+                .filteredOn(found -> found.check().equals("inbox schema"))
+                .singleElement()
+                .satisfies(found -> assertThat(found.evidence()).isEqualTo("phase 2 (dual)"));
+    }
+
+    @Test
+    void aStricterDefaultIsolationIsFound(EmbeddedDatabase database) {
+        boxes.execute("ALTER DATABASE " + boxes.value("SELECT current_database()")
+                + " SET default_transaction_isolation = 'serializable'");
+
+        assertThat(Admin.of(database.dataSource()).build().doctor().examine(PATIENT))
+                .filteredOn(found -> found.severity() == Severity.WARN)
+                .singleElement()
+                .satisfies(found -> assertThat(found.evidence()).contains("serializable"));
+    }
+
+    @Test
+    void autovacuumThatWillNotKeepUpIsFound() {
+        boxes.execute("ALTER TABLE outbox RESET (autovacuum_vacuum_scale_factor)");
+        boxes.execute("ALTER TABLE inbox SET (autovacuum_enabled = off)");
+
+        assertThat(troubles(PATIENT))
+                .extracting(Diagnosis::check)
+                .containsExactly("outbox autovacuum", "inbox autovacuum");
+        assertThat(troubles(PATIENT).get(0).advice()).startsWith("ALTER TABLE \"public\".\"outbox\" SET");
+    }
+
+    @Test
+    void deadTuplesAreFound() throws SQLException {
+        boxes.execute("ALTER TABLE outbox SET (autovacuum_enabled = off)");
+        try (Connection connection = boxes.dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("INSERT INTO outbox (work_item_id, topic, payload) SELECT gen_random_uuid(), 't', 'x'"
+                    + " FROM generate_series(1, 100)");
+            statement.execute("DELETE FROM outbox");
+            statement.execute("SELECT pg_stat_force_next_flush()"); // tells the statistics
+        }
+
+        await().atMost(Duration.ofMinutes(2))
+                .untilAsserted(() -> assertThat(troubles(PATIENT.deadTuples(50)))
+                        .extracting(Diagnosis::check)
+                        .contains("outbox dead tuples"));
+    }
+
+    @Test
+    void whoHoldsAnOldSnapshotIsNamed() throws SQLException {
+        try (Connection holder = boxes.dataSource.getConnection();
+                Statement statement = holder.createStatement()) {
+            holder.setAutoCommit(false);
+            statement.execute("SET LOCAL application_name = 'nightly report'");
+            String pid = holder.unwrap(PGConnection.class).getBackendPID() + "";
+
+            assertThat(troubles(PATIENT.transaction(Duration.ZERO)))
+                    .filteredOn(found -> found.check().equals("snapshots"))
+                    .singleElement()
+                    .satisfies(found -> assertThat(found.evidence()).contains("session " + pid, "(nightly report)"));
+            holder.rollback();
+        }
+    }
+
+    @Test
+    void anIdleReplicationSlotIsNamed() {
+        String slot = "slot_" + boxes.value("SELECT current_database()");
+        boxes.rows("SELECT pg_create_physical_replication_slot(?, true)", slot);
+        try {
+            assertThat(troubles(PATIENT))
+                    .filteredOn(found -> found.check().equals("replication slots"))
+                    .singleElement()
+                    .satisfies(found -> assertThat(found.evidence()).contains(slot));
+        } finally {
+            boxes.rows("SELECT pg_drop_replication_slot(?)", slot);
+        }
+    }
+
+    @Test
+    void aPoolerIsRecognisedByTheProcessThatAnswers() {
+        DataSource pooled = telling(boxes.dataSource, 1);
+
+        assertThat(Admin.of(pooled).build().doctor().examine(PATIENT))
+                .filteredOn(found -> found.severity() == Severity.NOTE)
+                .singleElement()
+                .satisfies(found -> assertThat(found.check()).isEqualTo("pooler"));
+    }
+
+    /** As behind a pooler: the driver was told another process than the one that will answer. */
+    private static DataSource telling(DataSource dataSource, int pid) {
+        PGConnection told = proxy(PGConnection.class, (method, arguments) -> pid);
+        return proxy(DataSource.class, (method, arguments) -> {
+            Connection connection = dataSource.getConnection();
+            return proxy(
+                    Connection.class,
+                    (called, given) -> called.getName().equals("unwrap") ? told : called.invoke(connection, given));
+        });
+    }
+
+    private interface Call {
+        Object on(Method method, Object[] arguments) throws Exception;
+    }
+
+    private static <T> T proxy(Class<T> type, Call call) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> {
+            try {
+                return call.on(method, args);
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        }));
+    }
+
+    @Test
+    void clocksThatDifferAreFound() {
+        Clock ahead = Clock.offset(Clock.systemUTC(), Duration.ofHours(1));
+
+        assertThat(Admin.of(boxes.dataSource).clock(ahead).build().doctor().examine(PATIENT))
+                .filteredOn(found -> found.severity() == Severity.WARN)
+                .singleElement()
+                .satisfies(found -> assertThat(found.check()).isEqualTo("clocks"));
+    }
+
+    @Test
+    void aLeaseThatNobodyTakesBackIsFound() {
+        boxes.enqueue(Message.to("orders").payload("x"));
+        boxes.execute("UPDATE outbox SET status = 1, owner_token = gen_random_uuid(),"
+                + " locked_until = statement_timestamp() - interval '1 hour'");
+
+        assertThat(troubles(PATIENT)).singleElement().satisfies(found -> {
+            assertThat(found.check()).isEqualTo("outbox leases");
+            assertThat(found.what()).startsWith("1 items");
+        });
+    }
+
+    @Test
+    void keysBehindADeadOrFailingHeadAreNamed() {
+        boxes.enqueue(Message.to("orders").key("order-42").payload("x"));
+        boxes.killAll("poison", OnDead.BLOCK);
+        boxes.enqueue(Message.to("orders").key("order-43").payload("x"));
+        boxes.failAll("refused");
+        boxes.enqueue(Message.to("orders").key("order-43").payload("x"));
+
+        assertThat(troubles(PATIENT)).singleElement().satisfies(found -> {
+            assertThat(found.check()).isEqualTo("outbox keys");
+            assertThat(found.evidence()).contains("order-42 (0 wait", "Dead", "order-43 (1 wait", "failing, attempt 1");
+        });
+    }
+
+    @Test
+    void silentSlowAndOutdatedPollersAreNamed() {
+        boxes.execute("""
+                INSERT INTO outbox_pollers (started_on, seen_on, lease_ms, longest_delivery_ms, phase, table_name, poller,
+                    version)
+                VALUES (statement_timestamp(), statement_timestamp() - interval '1 hour', 30000, 10, 4, 'public.outbox',
+                        'silent', '1'),
+                    (statement_timestamp(), statement_timestamp(), 30000, 31000, 4, 'public.outbox', 'slow', '1'),
+                    (statement_timestamp(), statement_timestamp(), 30000, 10, 3, 'public.outbox', 'outdated', '1'),
+                    (statement_timestamp(), statement_timestamp(), 30000, 10, 4, 'public.outbox', 'well', '1')
+                """);
+
+        assertThat(troubles(PATIENT))
+                .extracting(Diagnosis::what)
+                .containsExactly(
+                        "poller outdated reads an older layout",
+                        "poller silent is silent",
+                        "deliveries of poller slow take longer than its lease");
+    }
+
+    @Test
+    void aLargeTableIsFound() {
+        assertThat(troubles(PATIENT.tableBytes(1)))
+                .extracting(Diagnosis::check)
+                .containsExactly("outbox size", "inbox size");
+    }
+
+    @Test
+    void whatCannotBeSeenIsSkippedAndSaid() {
+        boxes.execute("DROP TABLE outbox_pollers");
+
+        Set<String> skipped = boxes.admin().doctor().examine(PATIENT).stream()
+                .filter(found -> found.severity() == Severity.SKIPPED)
+                .map(Diagnosis::advice)
+                .collect(Collectors.toSet());
+        assertThat(skipped).containsExactly("create it with OutboxMigrations.installAdmin(...)");
+        assertThatThrownBy(() -> Admin.of(boxes.dataSource)
+                        .outbox("nowhere")
+                        .build()
+                        .doctor()
+                        .examine())
+                .isInstanceOf(OutboxException.class);
+    }
+
+    private List<Diagnosis> troubles(DoctorLimits limits) {
+        return boxes.admin().doctor().examine(limits).stream()
+                .filter(found -> Arrays.asList(Severity.WARN, Severity.FAIL).contains(found.severity()))
+                .toList();
+    }
+}

@@ -1,0 +1,77 @@
+package dev.outbox.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Message;
+import dev.outbox.OnDead;
+import dev.outbox.testkit.PostgresExtension;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.ds.PGSimpleDataSource;
+
+class HealthIT {
+    @RegisterExtension
+    static final PostgresExtension POSTGRES = Boxes.extension();
+
+    private Boxes boxes;
+
+    @BeforeEach
+    void open(DataSource dataSource) {
+        boxes = new Boxes(dataSource);
+    }
+
+    @Test
+    void emptyTablesAreUp() {
+        boxes.enqueue(Message.to("orders").payload("x"));
+
+        assertThat(boxes.admin().health()).isEqualTo(new Health(Health.State.UP, List.of()));
+    }
+
+    @Test
+    void whatIsBeyondItsLimitIsToldTogether() {
+        boxes.enqueue(Message.to("orders").key("k").payload("x"));
+        boxes.enqueue(Message.to("orders").payload("x"));
+        boxes.killAll("poison", OnDead.BLOCK);
+        boxes.enqueue(Message.to("orders").payload("x"));
+        boxes.execute("UPDATE outbox SET created_on = created_on - interval '1 hour' WHERE status = 0");
+        boxes.execute("""
+                INSERT INTO outbox_pollers (started_on, seen_on, lease_ms, longest_delivery_ms, phase, table_name, poller,
+                    version)
+                VALUES (statement_timestamp(), statement_timestamp() - interval '1 hour', 30000, 10, 4, 'public.outbox',
+                        'node-1', '1')
+                """);
+
+        Health health = boxes.admin().health(HealthLimits.standard().dead(1));
+
+        assertThat(health.state()).isEqualTo(Health.State.DEGRADED);
+        assertThat(health.reasons())
+                .satisfiesExactly(
+                        reason -> assertThat(reason).startsWith("public.outbox: an item has been due for PT1H"),
+                        reason -> assertThat(reason).isEqualTo("public.outbox: more than 1 items are Dead"),
+                        reason -> assertThat(reason).startsWith("public.outbox: 1 key is blocked by a Dead item"),
+                        reason ->
+                                assertThat(reason).startsWith("public.outbox: poller node-1 has been silent for PT1H"));
+        assertThat(boxes.admin()
+                        .health(HealthLimits.standard()
+                                .oldestDue(Duration.ofHours(3))
+                                .dead(2)
+                                .silence(Duration.ofDays(1)))
+                        .reasons())
+                .hasSize(1);
+    }
+
+    @Test
+    void aDatabaseThatDoesNotAnswerIsDownAndNothingIsThrown() {
+        PGSimpleDataSource nowhere = new PGSimpleDataSource();
+        nowhere.setUrl("jdbc:postgresql://localhost:1/nowhere?password=secret");
+        boxes.execute("DROP TABLE outbox, inbox");
+
+        assertThat(Admin.of(nowhere).build().health().state()).isEqualTo(Health.State.DOWN);
+        assertThat(Admin.of(nowhere).build().health().reasons().toString()).doesNotContain("secret");
+        assertThat(boxes.admin().health().reasons()).singleElement().asString().contains("outbox-migrations");
+    }
+}

@@ -1,0 +1,101 @@
+package dev.outbox.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.Message;
+import dev.outbox.Poller;
+import dev.outbox.spi.Heartbeat;
+import dev.outbox.testkit.PostgresExtension;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class PollersIT {
+    @RegisterExtension
+    static final PostgresExtension POSTGRES = Boxes.extension();
+
+    private static final Heartbeat BEAT = new Heartbeat(
+            "node-1",
+            "1.2",
+            Duration.ofHours(2),
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(30),
+            Duration.ofMillis(250),
+            false);
+
+    private Boxes boxes;
+
+    @BeforeEach
+    void open(DataSource dataSource) {
+        boxes = new Boxes(dataSource);
+    }
+
+    @Test
+    void aRunningPollerTellsOfItselfUntilItIsClosed() {
+        boxes.enqueue(Message.to("orders").payload("x"));
+        try (Poller poller = boxes.outbox.poller().name("node-1").to(item -> {}).start()) {
+            await().atMost(Duration.ofMinutes(2)).until(() -> !pollers().isEmpty());
+
+            assertThat(pollers()).singleElement().satisfies(known -> {
+                assertThat(known.name()).isEqualTo(poller.name());
+                assertThat(known.phase()).isEqualTo(4);
+                assertThat(known.lease()).isEqualTo(Duration.ofSeconds(30));
+                assertThat(known.lastSuccess()).isNotNull();
+            });
+        }
+        assertThat(pollers()).isEmpty();
+    }
+
+    @Test
+    void aHeartbeatTellsWhatTheDoctorAsks() {
+        boxes.outbox.source().heartbeat(BEAT);
+        boxes.inbox.source().heartbeat(BEAT);
+        boxes.execute("UPDATE outbox_pollers SET seen_on = seen_on - interval '1 hour'");
+        assertThat(pollers())
+                .singleElement()
+                .satisfies(known -> assertThat(known.silentFor()).isGreaterThanOrEqualTo(Duration.ofHours(1)));
+
+        boxes.outbox.source().heartbeat(BEAT);
+
+        assertThat(pollers()).singleElement().satisfies(known -> {
+            assertThat(known.silentFor()).isLessThan(Duration.ofHours(1));
+            assertThat(known.version()).isEqualTo("1.2");
+            assertThat(known.longestDelivery()).isEqualTo(Duration.ofMillis(250));
+            assertThat(Duration.between(known.startedOn(), known.lastSuccess())).isGreaterThan(Duration.ofHours(1));
+        });
+        assertThat(boxes.admin().status().get(1).pollers()).hasSize(1);
+    }
+
+    @Test
+    void whoIsSilentForADayIsForgotten() {
+        boxes.outbox.source().heartbeat(BEAT);
+        boxes.execute("UPDATE outbox_pollers SET poller = 'gone', seen_on = seen_on - interval '25 hours'");
+
+        boxes.outbox.source().heartbeat(BEAT);
+
+        assertThat(pollers()).extracting(KnownPoller::name).containsExactly("node-1");
+    }
+
+    @Test
+    void withoutItsTableAHeartbeatIsNothing() {
+        boxes.execute("ALTER TABLE outbox_pollers RENAME TO elsewhere");
+        var source = boxes.outbox.source();
+
+        source.heartbeat(BEAT);
+        assertThat(boxes.admin().status().get(0).pollers()).isEmpty();
+
+        boxes.execute("ALTER TABLE elsewhere RENAME TO outbox_pollers");
+        source.heartbeat(BEAT); // looks again after ten minutes only
+        assertThat(pollers()).isEmpty();
+        boxes.outbox.source().heartbeat(BEAT);
+        assertThat(pollers()).hasSize(1);
+    }
+
+    private List<KnownPoller> pollers() {
+        return boxes.admin().status().get(0).pollers();
+    }
+}

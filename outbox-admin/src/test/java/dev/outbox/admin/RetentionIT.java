@@ -1,0 +1,107 @@
+package dev.outbox.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.Incoming;
+import dev.outbox.Message;
+import dev.outbox.OnDead;
+import dev.outbox.postgres.PostgresInbox;
+import dev.outbox.postgres.PostgresOutbox;
+import dev.outbox.testkit.PostgresExtension;
+import java.time.Duration;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What is removed by age, and what stays. */
+class RetentionIT {
+    @RegisterExtension
+    static final PostgresExtension POSTGRES = Boxes.extension();
+
+    private Boxes boxes;
+
+    @BeforeEach
+    void open(DataSource dataSource) {
+        boxes = new Boxes(dataSource);
+    }
+
+    @Test
+    void purgeTakesWhatHasBeenDoneForLongInBatches() {
+        boxes.execute("""
+                INSERT INTO outbox (work_item_id, topic, payload, status, processed_on)
+                SELECT gen_random_uuid(), 'orders', 'x', 2, statement_timestamp() - n * interval '1 hour'
+                FROM generate_series(1, 2500) AS n
+                """);
+        boxes.dead(Message.to("orders").payload("x"), "e");
+        boxes.enqueue(Message.to("orders").payload("x"));
+        boxes.execute("UPDATE outbox SET processed_on = processed_on - interval '30 days' WHERE status = 3");
+
+        PurgeResult rehearsed = boxes.admin().purge(Box.OUTBOX, Duration.ofHours(100), true);
+        assertThat(rehearsed).isEqualTo(new PurgeResult(true, 2_401, false));
+        assertThat(boxes.value("SELECT count(*) FROM outbox")).isEqualTo("2502");
+
+        assertThat(boxes.admin().purge(Box.OUTBOX, Duration.ofHours(100), false))
+                .isEqualTo(new PurgeResult(false, 2_401, false));
+        assertThat(boxes.rows("SELECT status, count(*) FROM outbox GROUP BY 1 ORDER BY 1"))
+                .containsExactly("0|1", "2|99", "3|1");
+    }
+
+    @Test
+    void anInboxForgetsNothingThatMayComeAgain() {
+        for (String consumer : new String[] {"billing", "shipping"}) {
+            boxes.execute("""
+                    INSERT INTO inbox (work_item_id, consumer, source, message_id, status, processed_on)
+                    SELECT gen_random_uuid(), ?, 'shop', 'm-' || n, 2, statement_timestamp() - n * interval '1 day'
+                    FROM generate_series(1, 20) AS n
+                    """, consumer);
+        }
+
+        assertThatThrownBy(() -> boxes.admin().purge(Box.INBOX, Duration.ofDays(1), true))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("at least maxRedelivery, PT168H, was PT24H");
+        assertThat(boxes.admin().purge(Box.INBOX, Duration.ofDays(10), false).count())
+                .isEqualTo(22);
+    }
+
+    @Test
+    void deadRowsStayUnlessTheyHaveARetentionAndEvenThenIfTheyBlockTheirKey() {
+        boxes.dead(Message.to("orders").payload("x"), "e");
+        boxes.enqueue(Message.to("orders").key("k").payload("x"));
+        boxes.killAll("poison", OnDead.BLOCK);
+        boxes.execute("UPDATE outbox SET processed_on = processed_on - interval '30 days'");
+        boxes.dead(Message.to("orders").payload("young"), "e");
+        boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("x"), "e");
+        boxes.execute("UPDATE inbox SET processed_on = processed_on - interval '30 days'");
+
+        assertThat(boxes.outbox.source().purge()).isZero();
+        assertThat(PostgresOutbox.builder(boxes.dataSource)
+                        .deadRetention(Duration.ofDays(14))
+                        .build()
+                        .source()
+                        .purge())
+                .isOne();
+        assertThat(boxes.rows("SELECT message_key, payload FROM outbox ORDER BY sequence"))
+                .containsExactly("k|x", "null|young");
+        assertThat(PostgresInbox.builder(boxes.dataSource)
+                        .consumer("shipping")
+                        .deadRetention(Duration.ofDays(14))
+                        .build()
+                        .source()
+                        .purge())
+                .isZero();
+        assertThat(PostgresInbox.builder(boxes.dataSource)
+                        .consumer("billing")
+                        .deadRetention(Duration.ofDays(14))
+                        .build()
+                        .source()
+                        .purge())
+                .isOne();
+        assertThatThrownBy(() -> PostgresInbox.builder(boxes.dataSource)
+                        .consumer("billing")
+                        .deadRetention(Duration.ofDays(1))
+                        .build())
+                .hasMessageContaining("deadRetention must be at least maxRedelivery");
+    }
+}

@@ -1,0 +1,192 @@
+package dev.outbox.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.Incoming;
+import dev.outbox.Message;
+import dev.outbox.OutboxException;
+import dev.outbox.migrations.OutboxMigrations;
+import dev.outbox.migrations.Role;
+import dev.outbox.spi.Heartbeat;
+import dev.outbox.testkit.EmbeddedDatabase;
+import dev.outbox.testkit.PostgresExtension;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** Each role can do its task, and nothing else. */
+class RolesIT {
+    @RegisterExtension
+    static final PostgresExtension POSTGRES = Boxes.extension();
+
+    private static final String NOT_ALLOWED = "42501";
+
+    private final Map<Role, PGSimpleDataSource> roles = new EnumMap<>(Role.class);
+    private Boxes boxes;
+
+    @BeforeEach
+    void grant(DataSource dataSource, EmbeddedDatabase database) {
+        boxes = new Boxes(dataSource);
+        String suffix = "_" + UUID.randomUUID().toString().substring(0, 8);
+        for (Role role : Role.values()) {
+            String name = role.name().toLowerCase(Locale.ROOT) + suffix;
+            boxes.execute("CREATE ROLE " + name + " LOGIN PASSWORD 'secret'");
+            boxes.execute(role.grants(name, "public", "outbox", "inbox"));
+            PGSimpleDataSource as = new PGSimpleDataSource();
+            as.setUrl(database.jdbcUrl());
+            as.setUser(name);
+            as.setPassword("secret");
+            roles.put(role, as);
+        }
+    }
+
+    /** They belong to the server, not to the database of the test. */
+    @AfterEach
+    void drop() {
+        roles.values().forEach(as -> {
+            boxes.execute("DROP OWNED BY " + as.getUser());
+            boxes.execute("DROP ROLE " + as.getUser());
+        });
+    }
+
+    private Boxes as(Role role) {
+        return new Boxes(roles.get(role));
+    }
+
+    @Test
+    void theMigratorCreatesTables() {
+        OutboxMigrations.install(roles.get(Role.MIGRATOR), "mine");
+        OutboxMigrations.installLookup(roles.get(Role.MIGRATOR), "mine");
+
+        cannot(Role.MIGRATOR, "SELECT count(*) FROM outbox");
+    }
+
+    @Test
+    void theProducerEnqueuesAndSeesNothing() {
+        String id = as(Role.PRODUCER).enqueue(Message.to("orders").key("k").payload("x"));
+        as(Role.PRODUCER)
+                .enqueue(Message.to("orders").id(UUID.randomUUID().toString()).payload("x"));
+
+        assertThat(boxes.value("SELECT payload FROM outbox WHERE work_item_id = ?::uuid", id))
+                .isEqualTo("x");
+        cannot(Role.PRODUCER, "SELECT payload FROM outbox");
+        cannot(Role.PRODUCER, "UPDATE outbox SET status = 2");
+        cannot(Role.PRODUCER, "DELETE FROM outbox");
+        cannot(Role.PRODUCER, "SELECT message_id FROM inbox");
+        cannot(Role.PRODUCER, "SELECT actor FROM outbox_audit");
+    }
+
+    @Test
+    void theReceiverReceivesAndSeesNoContent() {
+        Incoming message = Incoming.from("shop", "m-1").topic("orders").key("k").payload("x");
+        assertThat(as(Role.RECEIVER).enqueue(message).isFirst()).isTrue();
+        assertThat(as(Role.RECEIVER).enqueue(message).isFirst()).isFalse();
+
+        cannot(Role.RECEIVER, "SELECT payload FROM inbox");
+        cannot(Role.RECEIVER, "UPDATE inbox SET status = 2");
+        cannot(Role.RECEIVER, "DELETE FROM inbox");
+        cannot(Role.RECEIVER, "INSERT INTO outbox (work_item_id, topic, payload) VALUES (gen_random_uuid(), 't', 'x')");
+    }
+
+    @Test
+    void thePollerMovesWhatOthersStored() {
+        boxes.enqueue(Message.to("orders").key("k").payload("1"));
+        boxes.enqueue(Message.to("orders").payload("2"));
+        boxes.enqueue(Incoming.from("shop", "m-1").topic("orders").payload("x"));
+        Boxes poller = as(Role.POLLER);
+
+        assertThat(poller.deliver()).hasSize(2);
+        assertThat(poller.inbox.poller().inTransaction((tx, item) -> {}).build().pollOnce())
+                .isOne();
+        assertThat(poller.outbox.purge(Duration.ZERO)).isEqualTo(2);
+        poller.outbox
+                .source()
+                .heartbeat(new Heartbeat("node-1", "1", Duration.ZERO, null, Duration.ZERO, Duration.ZERO, false));
+        assertThat(boxes.value("SELECT poller FROM outbox_pollers")).isEqualTo("node-1");
+        cannot(Role.POLLER, "INSERT INTO outbox (work_item_id, topic, payload) VALUES (gen_random_uuid(), 't', 'x')");
+        cannot(Role.POLLER, "SELECT actor FROM outbox_audit");
+        cannot(Role.POLLER, "TRUNCATE outbox");
+    }
+
+    @Test
+    void theViewerSeesAllButThePayload() {
+        ItemRef ref = boxes.dead(Message.to("orders").key("k").header("h", "v").payload("secret"), "e");
+        boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("secret"), "e");
+        Admin viewer = Admin.of(roles.get(Role.VIEWER)).build();
+
+        assertThat(viewer.deadLetters()
+                        .list(DeadFilter.all().error("e"), Page.first(5))
+                        .items())
+                .hasSize(2);
+        assertThat(viewer.deadLetters().show(ref)).isPresent();
+        assertThat(viewer.lookup().byKey("k", Page.first(5)).items()).hasSize(1);
+        assertThat(viewer.status()).hasSize(2);
+        assertThat(viewer.statusExactly()).hasSize(2);
+        assertThat(viewer.health().state()).isEqualTo(Health.State.UP);
+        assertThatCode(() -> viewer.doctor().examine()).doesNotThrowAnyException();
+        assertThat(viewer.purge(Box.OUTBOX, Duration.ZERO, true).count()).isZero();
+        assertThat(viewer.deadLetters()
+                        .requeue(DeadFilter.all(), Requeue.by("x", "y").asDryRun())
+                        .count())
+                .isEqualTo(2);
+        notAllowed(() -> viewer.deadLetters().showWithPayload(ref));
+        notAllowed(() -> viewer.deadLetters().requeue(DeadFilter.all(), Requeue.by("x", "y")));
+        notAllowed(() -> viewer.deadLetters().discard(DeadFilter.all(), Discard.by("x", "y")));
+        notAllowed(() -> viewer.purge(Box.OUTBOX, Duration.ZERO, false));
+        cannot(Role.VIEWER, "SELECT payload_bytes FROM inbox");
+    }
+
+    @Test
+    void theOperatorActsAndCannotHideIt() {
+        ItemRef requeued = boxes.dead(Message.to("orders").payload("x"), "e");
+        boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("x"), "e");
+        Admin operator = Admin.of(roles.get(Role.OPERATOR)).build();
+
+        assertThat(operator.deadLetters().showWithPayload(requeued)).isPresent();
+        assertThat(operator.deadLetters()
+                        .requeue(List.of(requeued), Requeue.by("x", "y"))
+                        .count())
+                .isOne();
+        assertThat(operator.deadLetters()
+                        .discard(DeadFilter.all(), Discard.by("x", "y"))
+                        .count())
+                .isOne();
+        operator.purge(Box.OUTBOX, Duration.ZERO, false);
+        cannot(Role.OPERATOR, "DELETE FROM outbox_audit");
+        cannot(Role.OPERATOR, "UPDATE outbox_audit SET actor = 'somebody'");
+        cannot(Role.OPERATOR, "INSERT INTO outbox (work_item_id, topic, payload) VALUES (gen_random_uuid(), 't', 'x')");
+    }
+
+    private void cannot(Role role, String sql) {
+        try (Connection connection = roles.get(role).getConnection();
+                Statement statement = connection.createStatement()) {
+            assertThatThrownBy(() -> statement.execute(sql))
+                    .as(role + ": " + sql)
+                    .isInstanceOfSatisfying(
+                            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo(NOT_ALLOWED));
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void notAllowed(ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        OutboxException.class, e -> assertThat(e.sqlState()).isEqualTo(NOT_ALLOWED));
+    }
+}

@@ -1,0 +1,149 @@
+package dev.outbox.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.Incoming;
+import dev.outbox.Message;
+import dev.outbox.OnDead;
+import dev.outbox.OutboxException;
+import dev.outbox.Status;
+import dev.outbox.testkit.PostgresExtension;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class StatusIT {
+    @RegisterExtension
+    static final PostgresExtension POSTGRES = Boxes.extension();
+
+    private Boxes boxes;
+
+    @BeforeEach
+    void open(DataSource dataSource) {
+        boxes = new Boxes(dataSource);
+    }
+
+    @Test
+    void itemsAreCountedByStatusAndTopic() {
+        boxes.dead(Message.to("orders").payload("x"), "e");
+        boxes.enqueue(Message.to("mails").payload("x"));
+        boxes.deliver();
+        boxes.enqueue(Message.to("orders").payload("x"));
+        boxes.enqueue(Message.to("orders").key("k").payload("x"));
+        boxes.enqueue(Message.to("mails").dueIn(Duration.ofHours(1)).payload("x"));
+        boxes.execute(
+                "UPDATE outbox SET created_on = created_on - interval '1 hour' WHERE status = 0 AND due_on IS NULL");
+        boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("x"), "e");
+
+        TableStatus status = outbox();
+
+        assertThat(status.counts())
+                .extracting(count -> count.topic() + " " + count.status() + " " + count.items() + " " + count.due())
+                .containsExactly("mails READY 1 0", "orders READY 2 2", "orders DEAD 1 0");
+        assertThat(status.count(Status.READY)).isEqualTo(3);
+        assertThat(status.done()).isOne();
+        assertThat(status.doneIsAbout()).isFalse();
+        assertThat(status.oldestDue())
+                .get()
+                .satisfies(age -> assertThat(age).isBetween(Duration.ofHours(1), Duration.ofHours(2)));
+        assertThat(status.phase()).isEqualTo(4);
+        assertThat(boxes.admin().status().get(1).count(Status.DEAD)).isOne();
+        assertThat(boxes.admin().statusExactly().get(0).counts())
+                .extracting(count -> count.topic() + " " + count.status() + " " + count.items())
+                .contains("mails DONE 1");
+    }
+
+    @Test
+    void manyThatAreDoneAreEstimated() {
+        done(12_000, Duration.ofSeconds(1));
+        boxes.execute("ANALYZE outbox");
+
+        TableStatus status = outbox();
+
+        assertThat(status.doneIsAbout()).isTrue();
+        assertThat(status.done()).isBetween(10_000L, 14_000L);
+        assertThat(boxes.admin().statusExactly().get(0).done()).isEqualTo(12_000);
+    }
+
+    @Test
+    void thePaceIsThatOfTheLastThatWereDone() {
+        done(300, Duration.ofSeconds(2));
+
+        Pace pace = outbox().pace().orElseThrow();
+
+        assertThat(pace.sample()).isEqualTo(300);
+        assertThat(pace.perSecond()).isEqualTo(1.0);
+        assertThat(pace.p50()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(pace.p99()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(boxes.admin().status().get(1).pace()).isEmpty();
+    }
+
+    @Test
+    void aBlockedKeySaysWhatItWaitsFor() {
+        String dead = boxes.enqueue(Message.to("orders").key("blocked").payload("1"));
+        boxes.enqueue(Message.to("orders").key("blocked").payload("2"));
+        boxes.killAll("poison", OnDead.BLOCK);
+        String failing = boxes.enqueue(Message.to("orders").key("failing").payload("1"));
+        boxes.failAll("connection refused");
+        boxes.enqueue(Message.to("orders").key("failing").payload("2"));
+        boxes.enqueue(Message.to("orders").key("failing").payload("3"));
+        boxes.enqueue(Message.to("orders").key("free").payload("1"));
+
+        List<BlockedKey> blocked = outbox().blocked();
+
+        assertThat(blocked).extracting(BlockedKey::key).containsExactly("blocked", "failing");
+        assertThat(blocked.get(0)).satisfies(key -> {
+            assertThat(key.head().id()).isEqualTo(dead);
+            assertThat(key.status()).isEqualTo(Status.DEAD);
+            assertThat(key.waiting()).isOne();
+            assertThat(key.error()).contains("poison");
+        });
+        assertThat(blocked.get(1)).satisfies(key -> {
+            assertThat(key.head().id()).isEqualTo(failing);
+            assertThat(key.status()).isEqualTo(Status.READY);
+            assertThat(key.attempts()).isOne();
+            assertThat(key.waiting()).isEqualTo(2);
+            assertThat(key.error()).contains("connection refused");
+        });
+    }
+
+    @Test
+    void aMissingTableIsToldOnlyIfThereIsNoOther() {
+        boxes.execute("DROP TABLE inbox");
+        assertThat(boxes.admin().status()).extracting(TableStatus::box).containsExactly(Box.OUTBOX);
+
+        boxes.execute("DROP TABLE outbox");
+        assertThatThrownBy(() -> boxes.admin().status())
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContaining("neither an outbox table \"outbox\" nor an inbox table \"inbox\"");
+    }
+
+    @Test
+    void aTableBeforePhaseThreeTellsItsPhaseAndNoMore() {
+        boxes.execute("COMMENT ON TABLE outbox IS 'dev.outbox phase 1'");
+
+        assertThat(outbox().phase()).isOne();
+        assertThat(outbox().counts()).isEmpty();
+        assertThatThrownBy(() -> boxes.admin().deadLetters().list(DeadFilter.all(), Page.first(5)))
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContaining("phase 1 (additive)")
+                .hasMessageContaining("phase 3 (flipped)");
+    }
+
+    private TableStatus outbox() {
+        return boxes.admin().status().get(0);
+    }
+
+    private void done(int rows, Duration took) {
+        boxes.execute("""
+                INSERT INTO outbox (work_item_id, topic, payload, status, created_on, processed_on)
+                SELECT gen_random_uuid(), 'orders', 'x', 2, statement_timestamp() - ? * interval '1 second',
+                    statement_timestamp()
+                FROM generate_series(1, ?) AS n
+                """, took.toSeconds(), rows);
+    }
+}

@@ -1,0 +1,45 @@
+package dev.outbox.cli;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** What changes many rows is done only if somebody said yes: in advance, or in answer to a question. */
+final class Confirmation {
+    @Option(names = "--dry-run", description = "Change nothing; say what would be done.")
+    private boolean dryRun;
+
+    @Option(
+            names = {"-y", "--yes"},
+            description = "Do not ask. Needed where there is no terminal to ask on.")
+    private boolean yes;
+
+    boolean isDryRun() {
+        return dryRun;
+    }
+
+    /** Whether {@link #require} can only refuse. */
+    boolean isMissing(Environment environment) {
+        return !yes && !environment.terminal().isThere();
+    }
+
+    /**
+     * Call it after what would be done was printed.
+     *
+     * @param question such as {@code Discard 12 items?}
+     * @throws CliException if nobody said yes
+     */
+    void require(Environment environment, String question) {
+        if (yes) {
+            return;
+        }
+        if (isMissing(environment)) {
+            throw CliException.usage(
+                    "nothing was done: without a terminal to ask \"" + question + "\" on, this needs --yes");
+        }
+        @Nullable String answer = environment.terminal().answer(question + " [y/N] ");
+        if (answer == null || !answer.strip().toLowerCase(Locale.ROOT).matches("y|yes")) {
+            throw CliException.usage("nothing was done");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package dev.outbox.cli;
+
+import dev.outbox.admin.Box;
+import dev.outbox.admin.DeadFilter;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Which dead letters: those that meet every condition given. */
+final class DeadFilterOptions {
+    @Option(names = "--in", paramLabel = "<table>", description = "Only of this: ${COMPLETION-CANDIDATES}.")
+    private @Nullable Box box;
+
+    @Option(names = "--topic", paramLabel = "<topic>", description = "Only of this topic.")
+    private @Nullable String topic;
+
+    @Option(names = "--key", paramLabel = "<key>", description = "Only of this key.")
+    private @Nullable String key;
+
+    @Option(names = "--tenant", paramLabel = "<tenant>", description = "Only of this tenant.")
+    private @Nullable String tenant;
+
+    @Option(
+            names = "--error",
+            paramLabel = "<text>",
+            description = "Only if the last error contains this, in any case.")
+    private @Nullable String error;
+
+    @Option(names = "--older-than", paramLabel = "<time>", description = "Only if dead for longer: 90s, 15m, 2h, 7d.")
+    private @Nullable Duration olderThan;
+
+    DeadFilter filter() {
+        return new DeadFilter(box, topic, key, tenant, error, olderThan);
+    }
+
+    boolean areGiven() {
+        return !filter().equals(DeadFilter.all());
+    }
+}

@@ -1,0 +1,58 @@
+package dev.outbox.cli;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.admin.Diagnosis;
+import dev.outbox.admin.Diagnosis.Severity;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "doctor",
+        description =
+                "Looks for what bites in production and says what to do; exit code 1 if something needs a person.")
+final class DoctorCommand extends TableCommand {
+    @Option(names = "--all", description = "Also what is as it should be, and what could not be looked at.")
+    private boolean all;
+
+    DoctorCommand(Environment environment) {
+        super(environment);
+    }
+
+    @Override
+    int run(HikariDataSource dataSource) {
+        List<Diagnosis> found = admin(dataSource).doctor().examine();
+        found.stream().filter(this::isShown).forEach(this::print);
+        long bad = found.stream().filter(DoctorCommand::isBad).count();
+        output().say(found.size() + " things looked at, " + bad + " need a person");
+        return bad == 0 ? ExitCode.OK : ExitCode.FAILED;
+    }
+
+    private static boolean isBad(Diagnosis diagnosis) {
+        return diagnosis.severity() == Severity.WARN || diagnosis.severity() == Severity.FAIL;
+    }
+
+    private boolean isShown(Diagnosis diagnosis) {
+        return all || isBad(diagnosis) || diagnosis.severity() == Severity.NOTE;
+    }
+
+    private void print(Diagnosis diagnosis) {
+        output().json(diagnosis);
+        Style style = switch (diagnosis.severity()) {
+            case OK -> Style.GREEN;
+            case NOTE, SKIPPED -> Style.DIM;
+            case WARN -> Style.YELLOW;
+            case FAIL -> Style.RED;
+        };
+        output().say(output().styled(style, String.format("%-8s", diagnosis.severity())) + diagnosis.check() + ": "
+                + TextTable.printable(diagnosis.what()));
+        say("evidence", diagnosis.evidence());
+        say("advice", diagnosis.advice());
+    }
+
+    private void say(String what, String text) {
+        if (!text.isEmpty()) {
+            output().say("        " + what + ": " + TextTable.printable(text));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package dev.outbox.cli;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.admin.Box;
+import dev.outbox.jdbc.Phase;
+import dev.outbox.migrations.TableReport;
+import dev.outbox.migrations.Upgrade;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+
+/** A command about the layout of the tables. */
+abstract class MigrationCommand extends TableCommand {
+    @Mixin
+    private final MigrateOptions options = new MigrateOptions();
+
+    MigrationCommand(Environment environment) {
+        super(environment);
+    }
+
+    /** The tables that it is about, there or not. */
+    final List<MigratedTable> tables(HikariDataSource dataSource) throws SQLException {
+        List<MigratedTable> tables = new ArrayList<>();
+        for (Box box : Box.values()) {
+            if (options.covers(box)) {
+                String name = box == Box.OUTBOX ? outboxTable() : inboxTable();
+                tables.add(MigratedTable.of(dataSource, box, name));
+            }
+        }
+        return tables;
+    }
+
+    /** Those that are there: at least one, and every one that was asked for by name. */
+    final List<MigratedTable> present(HikariDataSource dataSource) throws SQLException {
+        List<MigratedTable> all = tables(dataSource);
+        List<MigratedTable> present = all.stream()
+                .filter(table -> table.exists() || options.names(table.box()))
+                .toList();
+        List<String> missing = (present.isEmpty() ? all : present)
+                .stream()
+                        .filter(table -> !table.exists())
+                        .map(table -> table.box() + " table \"" + table.name() + "\"")
+                        .toList();
+        if (!missing.isEmpty()) {
+            throw CliException.notFound("there is no " + String.join(" and no ", missing)
+                    + "; name it with --outbox or --inbox, or create it with outbox migrate apply --install");
+        }
+        return present;
+    }
+
+    final Upgrade upgrade(MigratedTable table) {
+        return options.upgrade(table);
+    }
+
+    /** To change a legacy inbox one has to know whose it is. */
+    final Upgrade changingUpgrade(MigratedTable table, HikariDataSource dataSource) {
+        Upgrade upgrade = upgrade(table);
+        if (table.box() == Box.INBOX && !options.nameConsumer() && upgrade.phase(dataSource) != Phase.CLEAN) {
+            throw CliException.usage("inbox \"" + table.name()
+                    + "\" is a legacy table, which had one consumer; say which with --consumer");
+        }
+        return upgrade;
+    }
+
+    /** For people: where a table is and what is in its way. */
+    final void say(TableReport report) {
+        String since = report.since().map(time -> " since " + time).orElse("");
+        output().say(output().styled(Style.BOLD, report.table()) + ": " + report.phase() + since
+                + (report.phase() == report.next() ? "" : ", next " + report.next()));
+        report.findings().forEach(finding -> {
+            String mark = finding.wrong() ? output().styled(Style.RED, "wrong") : "note";
+            @Nullable
+            String blocks = finding.blocks().isEmpty()
+                    ? null
+                    : String.join(
+                            ", ",
+                            finding.blocks().stream()
+                                    .sorted()
+                                    .map(Phase::toString)
+                                    .toList());
+            output().say("  " + mark + ": " + TextTable.printable(finding.text())
+                    + (blocks == null ? "" : " (in the way of " + blocks + ")"));
+        });
+    }
+}

@@ -1,0 +1,60 @@
+package dev.outbox.cli;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.admin.Admin;
+import dev.outbox.admin.Box;
+import dev.outbox.admin.PurgeResult;
+import java.time.Duration;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "purge",
+        description =
+                "Removes Done items that were finished longer ago, in small batches beside everybody else's work.")
+final class PurgeCommand extends TableCommand {
+    @Option(names = "--older-than", required = true, paramLabel = "<time>", description = "90s, 15m, 2h, 7d.")
+    private Duration olderThan = Duration.ZERO;
+
+    @Option(names = "--in", paramLabel = "<table>", description = "outbox or inbox. Default: ${DEFAULT-VALUE}.")
+    private Box box = Box.OUTBOX;
+
+    @Mixin
+    private final Confirmation confirmation = new Confirmation();
+
+    PurgeCommand(Environment environment) {
+        super(environment);
+    }
+
+    @Override
+    int run(HikariDataSource dataSource) {
+        Admin admin = admin(dataSource);
+        PurgeResult would = admin.purge(box, olderThan, true);
+        if (confirmation.isDryRun() || would.count() == 0) {
+            print(would);
+            return ExitCode.OK;
+        }
+        if (confirmation.isMissing(environment)) {
+            print(would);
+        }
+        confirmation.require(environment, "Remove " + number(would) + " from the " + box + "?");
+        print(admin.purge(box, olderThan, false));
+        return ExitCode.OK;
+    }
+
+    private void print(PurgeResult result) {
+        output().json(result);
+        output().say((result.dryRun() ? "would be removed: " : "removed: ") + number(result));
+    }
+
+    private static String number(PurgeResult result) {
+        return String.format(
+                Locale.ROOT,
+                "%s%,d %s",
+                result.atLeast() ? "at least " : "",
+                result.count(),
+                result.count() == 1 ? "item" : "items");
+    }
+}

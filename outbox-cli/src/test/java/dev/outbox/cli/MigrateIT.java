@@ -1,0 +1,113 @@
+package dev.outbox.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.outbox.evolution.LegacyTables;
+import dev.outbox.evolution.Spelling;
+import dev.outbox.testkit.EmbeddedDatabase;
+import java.sql.SQLException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The commands about the layout of tables. */
+class MigrateIT {
+    private final EmbeddedDatabase empty = EmbeddedDatabase.create();
+    private final Database database = new Database(empty);
+    private final TestCli cli = database.cli();
+
+    @AfterEach
+    void drop() {
+        empty.close();
+    }
+
+    private String ok(String... args) {
+        TestCli.Result result = cli.run(args);
+        assertThat(result.code())
+                .as("%s: %s", String.join(" ", args), result.err())
+                .isEqualTo(ExitCode.OK);
+        return result.out();
+    }
+
+    @Test
+    void missingTablesAreInstalledOnceAndThenAreAsTheyShouldBe() {
+        assertThat(ok("migrate", "plan")).contains("outbox: missing; outbox migrate apply --install --only outbox");
+        assertThat(ok("migrate", "render", "--install")).contains("CREATE TABLE \"outbox\"", "CREATE TABLE \"inbox\"");
+        assertThat(ok("migrate", "render", "--admin")).contains("outbox_audit", "outbox_pollers");
+
+        assertThat(ok("migrate", "apply", "--install")).contains("outbox: created", "inbox: created");
+        assertThat(ok("migrate", "apply", "--install", "--only=outbox"))
+                .contains("outbox: is there already")
+                .doesNotContain("inbox");
+        assertThat(ok("migrate", "apply", "--admin")).contains("created");
+        assertThat(ok("migrate", "apply", "--admin")).contains("are there already");
+        assertThat(ok("migrate", "render", "--lookup")).contains("CREATE INDEX");
+        assertThat(ok("migrate", "apply", "--lookup")).contains("outbox: lookup indexes are there");
+
+        assertThat(ok("migrate", "plan")).contains("outbox: phase 4; nothing to do");
+        assertThat(ok("migrate", "status")).contains("public.outbox: phase 4", "public.inbox: phase 4");
+        assertThat(ok("backfill")).contains("there is nothing to backfill");
+        assertThat(ok("verify")).contains("nothing is wrong");
+    }
+
+    @Test
+    void aTableThatIsWrongFailsTheVerification() throws SQLException {
+        ok("migrate", "apply", "--install", "--only=outbox");
+        database.execute("ALTER TABLE outbox DROP COLUMN tenant_id");
+
+        TestCli.Result result = cli.run("verify", "--json");
+
+        assertThat(result.code()).isEqualTo(ExitCode.FAILED);
+        JsonNode report = result.json().get(0);
+        assertThat(report.get("phase").asText()).isEqualTo("CLEAN");
+        assertThat(report.get("findings").findValuesAsText("concern")).contains("COLUMN_MISSING");
+        assertThat(cli.run("verify").out()).contains("wrong", "tenant_id");
+    }
+
+    @Test
+    void aLegacyTableIsTakenAllTheWay() throws SQLException {
+        database.execute(LegacyTables.outbox(Spelling.SNAKE, "outbox"));
+        database.execute("INSERT INTO outbox (topic, payload) SELECT 'orders', '{}' FROM generate_series(1, 120)");
+        String[] now = {"--refresh-interval=0s", "--quiet-for=0s"};
+
+        assertThat(ok("migrate", "plan")).contains("outbox: phase 0 to phase 1; outbox migrate apply --phase additive");
+        assertThat(ok("migrate", "render", "--phase=1", "--only=outbox")).contains("ALTER TABLE", "COMMIT;");
+        assertThat(cli.run("migrate", "apply", "--phase=2").err()).contains("is in phase 0 and cannot go to phase 2");
+        assertThat(ok("migrate", "apply", "--phase=1", "--dry-run")).contains("would go from phase 0 to phase 1");
+        assertThat(ok("migrate", "apply", "--phase=1")).contains("phase 1");
+        TestCli.Result early = cli.run("migrate", "apply", "--phase=2");
+        assertThat(early.code()).isEqualTo(ExitCode.FAILED);
+        assertThat(early.err()).contains("not ready for phase 2");
+
+        assertThat(ok("backfill", "--batch=50", "--pause=0s")).contains("outbox: 120 rows completed");
+        ok("migrate", "apply", "--phase=dual");
+        assertThat(cli.run("migrate", "apply", "--phase=3").err()).contains("not ready for phase 3");
+        ok("migrate", "apply", "--phase=3", now[0], now[1]);
+        assertThat(ok("migrate", "plan", now[0]))
+                .contains("phase 3 to phase 3 settling; outbox migrate apply --phase settling");
+        assertThat(cli.run("migrate", "apply", "--phase=4", now[0], now[1], "--yes")
+                        .err())
+                .contains("its next is phase 3 settling");
+        TestCli.Result unasked = cli.run("migrate", "apply", "--phase=settling", now[0], now[1]);
+        assertThat(unasked.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(unasked.err()).contains("Drop the old columns of public.outbox?", "--yes");
+        ok("migrate", "apply", "--phase=settling", now[0], now[1], "--yes");
+        ok("migrate", "apply", "--phase=4", now[0], now[1], "--yes");
+
+        assertThat(ok("migrate", "apply", "--phase=2")).contains("is in phase 4 already");
+        assertThat(ok("verify")).contains("nothing is wrong");
+        assertThat(ok("status")).contains("ready 120");
+    }
+
+    @Test
+    void aLegacyInboxNeedsItsConsumer() throws SQLException {
+        database.execute(LegacyTables.inbox(Spelling.SNAKE, "inbox"));
+
+        TestCli.Result result = cli.run("migrate", "apply", "--phase=1");
+
+        assertThat(result.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(result.err()).contains("--consumer");
+        assertThat(ok("migrate", "status")).contains("public.inbox: phase 0");
+        assertThat(ok("migrate", "apply", "--phase=1", "--consumer=billing")).contains("phase 1");
+    }
+}

@@ -1,0 +1,18 @@
+package dev.outbox.micrometer;
+
+import dev.outbox.internal.Require;
+import java.time.Duration;
+
+/**
+ * How full a table is.
+ *
+ * @param ready items that wait, due or not
+ * @param processing items that are leased, by whatever poller
+ * @param dead items given up and not yet requeued or discarded
+ * @param oldestDue for how long the oldest item that is due has been; zero if none is
+ */
+public record TableReading(long ready, long processing, long dead, Duration oldestDue) {
+    public TableReading {
+        Require.present("oldestDue", oldestDue);
+    }
+}

@@ -1,0 +1,76 @@
+package dev.outbox.opentelemetry;
+
+import dev.outbox.BatchDestination;
+import dev.outbox.Destination;
+import dev.outbox.Handlers;
+import dev.outbox.Outbox;
+import dev.outbox.Routes;
+import dev.outbox.TransactionalDestination;
+import dev.outbox.internal.Require;
+import io.opentelemetry.api.OpenTelemetry;
+
+/**
+ * Wraps what is traced: an outbox, whose messages then carry the {@code traceparent} of the span that enqueued them, and
+ * destinations, whose deliveries then belong to the trace that the item's {@code traceparent} names.
+ *
+ * <pre>{@code
+ * OutboxTracing tracing = OutboxTracing.create(openTelemetry);
+ * Outbox outbox = tracing.outbox(PostgresOutbox.create(dataSource));
+ * outbox.poller().to(tracing.to(broker)).start();
+ * }</pre>
+ *
+ * <p>The items of an inbox carry the {@code traceparent} that came with the message, so there only the handlers are
+ * wrapped. Spans name topic, message id, correlation id and the type of a failure; never payload, headers, keys or an
+ * exception's text. Names and attributes are in {@code docs/reference/tracing.md}. Immutable and thread-safe.
+ */
+public final class OutboxTracing {
+    private final Spans spans;
+
+    private OutboxTracing(Spans spans) {
+        this.spans = spans;
+    }
+
+    public static OutboxTracing create(OpenTelemetry openTelemetry) {
+        return new OutboxTracing(
+                new Spans(Require.present("openTelemetry", openTelemetry).getTracer("dev.outbox")));
+    }
+
+    /**
+     * Each call that enqueues is a producer span. A message that has a {@code traceparent} already keeps it. Everything
+     * else is the given outbox's own.
+     */
+    public Outbox outbox(Outbox outbox) {
+        return new TracedOutbox(spans, Require.present("outbox", outbox));
+    }
+
+    /**
+     * Each delivery is a consumer span, a child of the one that enqueued the item, and current during the call.
+     *
+     * @throws IllegalArgumentException for {@link Routes}: a poller has to see them to give each a breaker of its own
+     */
+    public Destination to(Destination destination) {
+        if (Require.present("destination", destination) instanceof Routes) {
+            throw new IllegalArgumentException("wrap what each route leads to, route(topic, tracing.to(...)), not the"
+                    + " routes as a whole: the poller gives each of them a breaker of its own");
+        }
+        return new TracedDestination(spans, destination);
+    }
+
+    /** Each call is a consumer span of a trace of its own, linked to the spans that enqueued its items. */
+    public BatchDestination toBatch(BatchDestination destination) {
+        return new TracedBatchDestination(spans, Require.present("destination", destination));
+    }
+
+    /**
+     * As {@link #to}, for a destination or handler whose effects commit with the item.
+     *
+     * @throws IllegalArgumentException for {@link Handlers}: a poller has to see them to give each a breaker of its own
+     */
+    public TransactionalDestination inTransaction(TransactionalDestination destination) {
+        if (Require.present("destination", destination) instanceof Handlers) {
+            throw new IllegalArgumentException("wrap each handler, on(topic, tracing.inTransaction(...)), not the"
+                    + " handlers as a whole: the poller gives each of them a breaker of its own");
+        }
+        return new TracedTransactionalDestination(spans, destination);
+    }
+}

@@ -1,0 +1,14 @@
+package dev.outbox.opentelemetry;
+
+import dev.outbox.TransactionalDestination;
+import dev.outbox.WorkItem;
+import java.sql.Connection;
+
+/** A record, so that pollers which wrap the same destination still share its breaker. */
+record TracedTransactionalDestination(Spans spans, TransactionalDestination destination)
+        implements TransactionalDestination {
+    @Override
+    public void deliver(Connection tx, WorkItem item) throws Exception {
+        new TracedDestination(spans, traced -> destination.deliver(tx, traced)).deliver(item);
+    }
+}
