@@ -121,8 +121,7 @@ public final class Reception {
         incoming.checkReceivable();
         byte[] hash = incoming.hash();
         CallersTransaction.check("receive", tx);
-        Receipt receipt =
-                Objects.requireNonNull(receiving.take(identity, hash)).receipt();
+        Receipt receipt = Objects.requireNonNull(receiving.take(identity, hash)).receipt();
         tell(identity, receipt);
         return answer(identity, receipt);
     }
@@ -135,11 +134,7 @@ public final class Reception {
      * @param ifStored run if any message is new
      */
     public List<Receipt> enqueue(
-            Connection tx,
-            List<Incoming> incoming,
-            Consumer<Message> check,
-            Runnable ifStored,
-            Enqueueing enqueueing)
+            Connection tx, List<Incoming> incoming, Consumer<Message> check, Runnable ifStored, Enqueueing enqueueing)
             throws SQLException {
         List<Arrival> arrivals =
                 incoming.stream().map(one -> new Arrival(one, rules)).toList();
@@ -149,8 +144,8 @@ public final class Reception {
         for (Map<Identity, Integer> round : rounds(arrivals)) {
             Map<Identity, Known> known =
                     enqueueing.take(round.values().stream().map(arrivals::get).toList());
-            round.forEach((identity, place) ->
-                    receipts[place] = Objects.requireNonNull(known.get(identity)).receipt());
+            round.forEach((identity, place) -> receipts[place] =
+                    Objects.requireNonNull(known.get(identity)).receipt());
         }
         List<Message> stored = new ArrayList<>();
         for (int i = 0; i < receipts.length; i++) {
