@@ -36,11 +36,11 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Keys.</b> Found by jumping from key to key without locks, a bounded number per claim; dirty reads are good
  * enough to find, not to decide. A skipped row would be worse than a wait here: if the head of a key is held by an open
  * transaction, READPAST would hand out the row behind it. So each key that looks good is looked at once more with
- * locks, its first row only, and LOCK_TIMEOUT 0 turns a row that somebody holds into error 1222 (33557097 on a Babelfish
- * server, which has no number for it), which means: not this key, not now. The head is taken first, and its run only if
- * that succeeded, so that whoever lost the head gets nothing of the key, even on a server without such locks. The run is
- * read without READPAST: it has no gap, or the head comes alone, as does one that was tried twice. Keys are taken in
- * their order, in one transaction, so that no two claims wait for each other.
+ * locks, its first row only, and LOCK_TIMEOUT 0 turns a row that somebody holds into error 1222, which means: not this
+ * key, not now. The head is taken first, and its run only if that succeeded, so that whoever lost the head gets
+ * nothing of the key, even on a server without such locks. The run is read without READPAST: it has no gap, or
+ * the head comes alone, as does one that was tried twice. Keys are taken in their order, in one transaction, so
+ * that no two claims wait for each other.
  *
  * <p>Every search names its index, so that no mood of the optimizer makes it read, and lock, what is Done.
  *
@@ -257,7 +257,7 @@ final class SqlServerClaim {
                     END;
                 END TRY
                 BEGIN CATCH
-                    IF ERROR_NUMBER() NOT IN (1222, 33557097) OR XACT_STATE() <> 1
+                    IF ERROR_NUMBER() <> 1222 OR XACT_STATE() <> 1
                     BEGIN;
                         THROW;
                     END;
@@ -285,7 +285,7 @@ final class SqlServerClaim {
                     SET @room = @room - @@ROWCOUNT;
                 END TRY
                 BEGIN CATCH
-                    IF ERROR_NUMBER() NOT IN (1222, 33557097) OR XACT_STATE() <> 1
+                    IF ERROR_NUMBER() <> 1222 OR XACT_STATE() <> 1
                     BEGIN;
                         THROW;
                     END;
