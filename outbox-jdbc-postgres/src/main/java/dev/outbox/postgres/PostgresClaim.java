@@ -2,6 +2,10 @@ package dev.outbox.postgres;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.Claimed;
+import dev.outbox.jdbc.internal.Claimed.Topics;
+import dev.outbox.jdbc.internal.Claimed.Unreadable;
+import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.KeyTour;
 import dev.outbox.jdbc.internal.Marks;
 import dev.outbox.jdbc.internal.Query;
@@ -11,12 +15,9 @@ import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -56,7 +57,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe: one poller, one claim at a time.
  */
-final class PostgresClaim implements PostgresSource.ClaimQuery {
+final class PostgresClaim implements Claiming.Query {
     static final String READY = """
             WITH picked AS MATERIALIZED (
                 SELECT item.place
@@ -247,67 +248,21 @@ final class PostgresClaim implements PostgresSource.ClaimQuery {
         this.marks = new Marks(ticker, new PostgresMarks());
     }
 
-    /**
-     * What a claim leased.
-     *
-     * @param unreadable leased rows that cannot be read as messages, written by somebody else
-     * @param more whether another claim right now may find rows
-     */
-    record Answer(String ownerToken, Instant at, List<WorkItem> items, List<Unreadable> unreadable, boolean more) {}
-
-    record Unreadable(WorkItem item, @Nullable String key, String error) {}
-
-    /** The topics asked for: those listed, or all but those; and no filter if there are none. */
-    record Topics(Set<String> names, boolean listed) {
-        static Topics of(ClaimRequest request) {
-            boolean listed = !request.topics().isEmpty();
-            Set<String> names = new HashSet<>(listed ? request.topics() : request.except());
-            if (listed) {
-                names.removeAll(request.except());
-            }
-            return new Topics(names, listed);
-        }
-
-        boolean areNone() {
-            return listed && names.isEmpty();
-        }
-
-        boolean areAll() {
-            return !listed && names.isEmpty();
-        }
-
-        void set(Query query) throws SQLException {
-            query.setArray("topics", "text", PostgresSource.topics(names)).set("listed", listed);
-        }
-    }
-
-    /** Asks road after road until one has something; more than one only if the first ones were empty. */
     @Override
-    public Answer run(Connection connection, ClaimRequest request) throws SQLException {
+    public Claimed run(Connection connection, ClaimRequest request) throws SQLException {
         Topics topics = Topics.of(request);
-        Answer answer = new Answer(UUID.randomUUID().toString(), Instant.EPOCH, List.of(), List.of(), false);
         if (topics.areNone()) {
-            return answer;
+            return Claimed.nothing();
         }
         marks.begin(request);
-        boolean more = false;
-        for (Turns.Road road : turns.order()) {
-            answer = walk(road, connection, request, topics);
-            more |= answer.more;
-            if (!answer.items.isEmpty() || !answer.unreadable.isEmpty()) {
-                turns.found(road);
-                return answer;
-            }
-            if (answer.more) {
-                turns.unfinished(road);
-            } else {
-                turns.empty(road);
-            }
-        }
-        return new Answer(answer.ownerToken, answer.at, List.of(), List.of(), more);
+        return turns.walk(road -> walk(road, connection, request, topics));
     }
 
-    private Answer walk(Turns.Road road, Connection connection, ClaimRequest request, Topics topics)
+    static void set(Query query, Topics topics) throws SQLException {
+        query.setArray("topics", "text", PostgresSource.topics(topics.names())).set("listed", topics.listed());
+    }
+
+    private Claimed walk(Turns.Road road, Connection connection, ClaimRequest request, Topics topics)
             throws SQLException {
         UUID token = UUID.randomUUID();
         PinnedPlan statement = switch (road) {
@@ -331,13 +286,13 @@ final class PostgresClaim implements PostgresSource.ClaimQuery {
                         marks.setStretch(query);
                     }
                     if (statement != ready) {
-                        topics.set(query);
+                        set(query, topics);
                     }
                 },
                 results -> read(road, results, token, request.count(), statement == readyOfTopics));
     }
 
-    private Answer read(Turns.Road road, PinnedPlan.Results results, UUID token, int count, boolean ofStretch)
+    private Claimed read(Turns.Road road, PinnedPlan.Results results, UUID token, int count, boolean ofStretch)
             throws SQLException {
         List<WorkItem> items = new ArrayList<>();
         List<Unreadable> unreadable = new ArrayList<>();
@@ -352,7 +307,7 @@ final class PostgresClaim implements PostgresSource.ClaimQuery {
                 } else {
                     marks.took(rows);
                 }
-                read(rows, serializer, items, unreadable);
+                Claimed.read(rows, serializer, items, unreadable);
             }
         }
         if (road == Turns.Road.KEYS) {
@@ -368,18 +323,6 @@ final class PostgresClaim implements PostgresSource.ClaimQuery {
             case WAITING -> marks.endDue(taken < count);
             case KEYS -> tour.end(count);
         };
-        return new Answer(token.toString(), results.at(), items, unreadable, taken > 0 || !walkedAll);
-    }
-
-    /** Reads a row as an item, if it is one. */
-    static void read(
-            ResultSet row, @Nullable PayloadSerializer serializer, List<WorkItem> items, List<Unreadable> unreadable)
-            throws SQLException {
-        try {
-            items.add(WorkItemRow.read(row, serializer));
-        } catch (RuntimeException e) {
-            unreadable.add(new Unreadable(
-                    WorkItemRow.named(row), row.getString("message_key"), String.valueOf(e.getMessage())));
-        }
+        return new Claimed(token.toString(), results.at(), items, unreadable, taken > 0 || !walkedAll);
     }
 }

@@ -2,13 +2,14 @@ package dev.outbox.postgres;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.Claimed;
+import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Locking and crashes are as in {@link PostgresClaim}.
  */
-final class PostgresLegacyClaim implements PostgresSource.ClaimQuery {
+final class PostgresLegacyClaim implements Claiming.Query {
     static final String CLAIM = """
             WITH picked AS MATERIALIZED (
                 SELECT ctid AS place FROM {table}
@@ -56,29 +57,31 @@ final class PostgresLegacyClaim implements PostgresSource.ClaimQuery {
     }
 
     @Override
-    public PostgresClaim.Answer run(Connection connection, ClaimRequest request) throws SQLException {
-        PostgresClaim.Topics topics = PostgresClaim.Topics.of(request);
+    public Claimed run(Connection connection, ClaimRequest request) throws SQLException {
+        Claimed.Topics topics = Claimed.Topics.of(request);
         UUID token = UUID.randomUUID();
         if (topics.areNone()) {
-            return new PostgresClaim.Answer(token.toString(), Instant.EPOCH, List.of(), List.of(), false);
+            return Claimed.nothing();
         }
         return claim.run(
                 connection,
-                query -> topics.set(query.set("count", request.count())
-                        .set("token", token)
-                        .set("lease", request.lease())
-                        .set("owner", request.owner())),
+                query -> PostgresClaim.set(
+                        query.set("count", request.count())
+                                .set("token", token)
+                                .set("lease", request.lease())
+                                .set("owner", request.owner()),
+                        topics),
                 results -> {
                     List<WorkItem> items = new ArrayList<>();
-                    List<PostgresClaim.Unreadable> unreadable = new ArrayList<>();
+                    List<Claimed.Unreadable> unreadable = new ArrayList<>();
                     try (ResultSet rows = results.next()) {
                         while (rows.next()) {
-                            PostgresClaim.read(rows, serializer, items, unreadable);
+                            Claimed.read(rows, serializer, items, unreadable);
                         }
                     }
                     items.sort(Comparator.comparing(WorkItem::createdOn).thenComparingLong(WorkItem::sequence));
                     boolean more = !items.isEmpty() || !unreadable.isEmpty();
-                    return new PostgresClaim.Answer(token.toString(), results.at(), items, unreadable, more);
+                    return new Claimed(token.toString(), results.at(), items, unreadable, more);
                 });
     }
 }

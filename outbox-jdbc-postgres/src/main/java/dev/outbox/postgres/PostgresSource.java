@@ -8,6 +8,7 @@ import dev.outbox.WorkItem;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Borrowed;
+import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.WorkItemRow;
@@ -21,7 +22,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -41,8 +41,6 @@ final class PostgresSource implements TransactionalSource {
     private static final String SERIALIZATION_FAILURE = "40001";
 
     private static final int EXPIRED_BATCH = 1_000;
-
-    private static final Duration LONGEST_BETWEEN_SEARCHES = Duration.ofMinutes(1);
 
     /**
      * Leases that ran out: Ready again, or Dead with no attempt left. Every row passes through status 1, so
@@ -109,15 +107,9 @@ final class PostgresSource implements TransactionalSource {
             WHERE :topics::text[] IS NULL OR ahead.topic = ANY (:topics)
             """;
 
-    /** How work is found: by the new columns, or by the old ones. */
-    interface ClaimQuery {
-        PostgresClaim.Answer run(Connection connection, ClaimRequest request) throws SQLException;
-    }
-
     private final PostgresTable table;
     private final Connections connections;
-    private final LongSupplier ticker;
-    private final ClaimQuery claim;
+    private final Claiming claiming;
     private final PostgresSettle settle;
     private final ItemIds ids;
 
@@ -130,10 +122,6 @@ final class PostgresSource implements TransactionalSource {
     private final PinnedPlan expire;
     private final PinnedPlan nextDue;
 
-    private boolean expiredBefore;
-    private long expiredAt;
-    private long expireCost;
-
     PostgresSource(
             PostgresTable table,
             Connections connections,
@@ -144,13 +132,14 @@ final class PostgresSource implements TransactionalSource {
             LongSupplier ticker) {
         this.table = table;
         this.connections = connections;
-        this.ticker = ticker;
         Layout layout = table.layout();
         boolean byOld = table.phase().before(Phase.DUAL);
         boolean onItsWay = table.isInbox() && !byOld && table.phase() != Phase.CLEAN;
-        this.claim = byOld ? new PostgresLegacyClaim(layout, serializer) : new PostgresClaim(table, serializer, ticker);
+        Claiming.Query claim =
+                byOld ? new PostgresLegacyClaim(layout, serializer) : new PostgresClaim(table, serializer, ticker);
         this.ids = table.isInbox() && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM;
         this.settle = new PostgresSettle(layout, ack, ids);
+        this.claiming = new Claiming(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
         this.settleByMessage = onItsWay
                 ? new PostgresSettle(
                         layout.with(
@@ -171,26 +160,7 @@ final class PostgresSource implements TransactionalSource {
 
     @Override
     public Claim claim(ClaimRequest request) {
-        return run("claim from", connection -> {
-            List<WorkItem> dead = new ArrayList<>();
-            if (expireIsDue(request.lease())) {
-                expire(connection, request, dead);
-            }
-            PostgresClaim.Answer answer = claim.run(connection, request);
-            List<WorkItem> items = new ArrayList<>(answer.items());
-            for (PostgresClaim.Unreadable row : answer.unreadable()) {
-                Lease lease = new Lease(row.item().id(), answer.ownerToken());
-                Settlement verdict = Settlement.dead(lease, "row cannot be read: " + row.error(), request.onDead());
-                settle.settle(connection, List.of(verdict));
-                dead.add(row.item());
-                if (verdict.holdsBackItsKey() && row.key() != null) { // and has given the rest of its run back
-                    items.removeIf(item -> row.key().equals(item.key())
-                            && item.sequence() > row.item().sequence());
-                }
-            }
-            boolean more = answer.more() || !expiredBefore;
-            return new Claim(answer.ownerToken(), answer.at(), items, dead, more);
-        });
+        return run("claim from", connection -> claiming.claim(connection, request));
     }
 
     @Override
@@ -283,15 +253,8 @@ final class PostgresSource implements TransactionalSource {
         }
     }
 
-    /** A search that turns out slow is made rarer, so that it takes a twentieth of the time, up to a minute. */
-    private boolean expireIsDue(Duration lease) {
-        long rarer = Math.min(20 * expireCost, LONGEST_BETWEEN_SEARCHES.toNanos());
-        return !expiredBefore || ticker.getAsLong() - expiredAt >= Math.max(lease.toNanos() / 4, rarer);
-    }
-
-    private void expire(Connection connection, ClaimRequest request, List<WorkItem> dead) throws SQLException {
-        long start = ticker.getAsLong();
-        int found = expire.run(
+    private int expire(Connection connection, ClaimRequest request, List<WorkItem> dead) throws SQLException {
+        return expire.run(
                 connection,
                 query -> query.set("max_attempts", request.maxAttempts())
                         .set("blocking", request.onDead() == OnDead.BLOCK)
@@ -306,9 +269,6 @@ final class PostgresSource implements TransactionalSource {
                     }
                     return rows;
                 });
-        expiredBefore = found < EXPIRED_BATCH;
-        expiredAt = ticker.getAsLong();
-        expireCost = expiredAt - start;
     }
 
     static Object @Nullable [] topics(Set<String> topics) {

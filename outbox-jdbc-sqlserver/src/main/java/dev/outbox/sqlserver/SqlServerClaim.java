@@ -2,10 +2,12 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.Claimed;
+import dev.outbox.jdbc.internal.Claimed.Topics;
+import dev.outbox.jdbc.internal.Claimed.Unreadable;
 import dev.outbox.jdbc.internal.KeyTour;
 import dev.outbox.jdbc.internal.Marks;
 import dev.outbox.jdbc.internal.NationalText;
-import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Timestamps;
 import dev.outbox.jdbc.internal.Turns;
 import dev.outbox.jdbc.internal.WorkItemRow;
@@ -16,9 +18,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Keys.</b> Found by jumping from key to key without locks, a bounded number per claim; dirty reads are good
  * enough to find, not to decide. A skipped row would be worse than a wait here: if the head of a key is held by an open
  * transaction, READPAST would hand out the row behind it. So each key that looks good is looked at once more with
- * locks, its first row only, and LOCK_TIMEOUT 0 turns a row that somebody holds into error 1222 (33557097 where Babelfish
- * answers, which has no number for it), which means: not this key, not now. The head is taken first, and its run only if that succeeded, so that whoever lost the head gets
+ * locks, its first row only, and LOCK_TIMEOUT 0 turns a row that somebody holds into error 1222, which means: not this
+ * key, not now. The head is taken first, and its run only if that succeeded, so that whoever lost the head gets
  * nothing of the key, even on a server without such locks. The run is read without READPAST: it has no gap, or
  * the head comes alone, as does one that was tried twice. Keys are taken in their order, in one transaction, so
  * that no two claims wait for each other.
@@ -257,7 +257,7 @@ final class SqlServerClaim {
                     END;
                 END TRY
                 BEGIN CATCH
-                    IF ERROR_NUMBER() NOT IN (1222, 33557097) OR XACT_STATE() <> 1
+                    IF ERROR_NUMBER() <> 1222 OR XACT_STATE() <> 1
                     BEGIN;
                         THROW;
                     END;
@@ -285,7 +285,7 @@ final class SqlServerClaim {
                     SET @room = @room - @@ROWCOUNT;
                 END TRY
                 BEGIN CATCH
-                    IF ERROR_NUMBER() NOT IN (1222, 33557097) OR XACT_STATE() <> 1
+                    IF ERROR_NUMBER() <> 1222 OR XACT_STATE() <> 1
                     BEGIN;
                         THROW;
                     END;
@@ -312,64 +312,16 @@ final class SqlServerClaim {
         this.marks = new Marks(ticker, new SqlServerMarks());
     }
 
-    /**
-     * What a claim leased.
-     *
-     * @param unreadable leased rows that cannot be read as messages, written by somebody else
-     * @param more whether another claim right now may find rows
-     */
-    record Answer(String ownerToken, Instant at, List<WorkItem> items, List<Unreadable> unreadable, boolean more) {}
-
-    record Unreadable(WorkItem item, @Nullable String key, String error) {}
-
-    /** The topics asked for: those listed, or all but those; and no filter if there are none. */
-    private record Topics(Set<String> names, boolean listed) {
-        static Topics of(ClaimRequest request) {
-            boolean listed = !request.topics().isEmpty();
-            Set<String> names = new HashSet<>(listed ? request.topics() : request.except());
-            if (listed) {
-                names.removeAll(request.except());
-            }
-            return new Topics(names, listed);
-        }
-
-        boolean areNone() {
-            return listed && names.isEmpty();
-        }
-
-        void set(Query query) throws SQLException {
-            query.set("topics", JsonRows.topics(names))
-                    .set("filtered", !names.isEmpty())
-                    .set("listed", listed);
-        }
-    }
-
-    /** Asks road after road until one has something; more than one only if the first ones were empty. */
-    Answer run(Connection connection, ClaimRequest request) throws SQLException {
+    Claimed run(Connection connection, ClaimRequest request) throws SQLException {
         Topics topics = Topics.of(request);
-        Answer answer = new Answer(UUID.randomUUID().toString(), Instant.EPOCH, List.of(), List.of(), false);
         if (topics.areNone()) {
-            return answer;
+            return Claimed.nothing();
         }
         marks.begin(request);
-        boolean more = false;
-        for (Turns.Road road : turns.order()) {
-            answer = walk(road, connection, request, topics);
-            more |= answer.more;
-            if (!answer.items.isEmpty() || !answer.unreadable.isEmpty()) {
-                turns.found(road);
-                return answer;
-            }
-            if (answer.more) {
-                turns.unfinished(road);
-            } else {
-                turns.empty(road);
-            }
-        }
-        return new Answer(answer.ownerToken, answer.at, List.of(), List.of(), more);
+        return turns.walk(road -> walk(road, connection, request, topics));
     }
 
-    private Answer walk(Turns.Road road, Connection connection, ClaimRequest request, Topics topics)
+    private Claimed walk(Turns.Road road, Connection connection, ClaimRequest request, Topics topics)
             throws SQLException {
         String token = UUID.randomUUID().toString();
         int count = Math.min(request.count(), MOST);
@@ -384,8 +336,10 @@ final class SqlServerClaim {
                     query.set("count", count)
                             .set("token", new NationalText(token))
                             .set("lease", (int) request.lease().toMillis())
-                            .set("owner", new NationalText(request.owner()));
-                    topics.set(query);
+                            .set("owner", new NationalText(request.owner()))
+                            .set("topics", JsonRows.topics(topics.names()))
+                            .set("filtered", !topics.areAll())
+                            .set("listed", topics.listed());
                     switch (road) {
                         case READY -> {
                             marks.setReady(query, count);
@@ -398,7 +352,7 @@ final class SqlServerClaim {
                 rows -> read(road, rows, token, count));
     }
 
-    private Answer read(Turns.Road road, ResultSet rows, String token, int count) throws SQLException {
+    private Claimed read(Turns.Road road, ResultSet rows, String token, int count) throws SQLException {
         List<WorkItem> items = new ArrayList<>();
         List<Unreadable> unreadable = new ArrayList<>();
         rows.next();
@@ -414,12 +368,7 @@ final class SqlServerClaim {
             } else {
                 marks.took(rows);
             }
-            try {
-                items.add(WorkItemRow.read(rows, serializer));
-            } catch (RuntimeException e) {
-                unreadable.add(new Unreadable(
-                        WorkItemRow.named(rows), rows.getString("message_key"), String.valueOf(e.getMessage())));
-            }
+            Claimed.read(rows, serializer, items, unreadable);
         }
         items.sort(Comparator.comparingLong(WorkItem::sequence));
         int taken = items.size() + unreadable.size();
@@ -428,6 +377,6 @@ final class SqlServerClaim {
             case WAITING -> marks.endDue(taken < count);
             case KEYS -> tour.end(count);
         };
-        return new Answer(token, at, items, unreadable, taken > 0 || !walkedAll);
+        return new Claimed(token, at, items, unreadable, taken > 0 || !walkedAll);
     }
 }

@@ -6,6 +6,7 @@ import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Borrowed;
+import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.Timestamps;
 import dev.outbox.jdbc.internal.WorkItemRow;
@@ -19,7 +20,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -32,8 +32,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class SqlServerSource implements TransactionalSource {
     private static final int EXPIRED_BATCH = 500;
-
-    private static final Duration LONGEST_BETWEEN_SEARCHES = Duration.ofMinutes(1);
 
     /**
      * Leases that ran out: Ready again, or Dead with no attempt left; on a timer, not with each claim. A row whose
@@ -131,19 +129,14 @@ final class SqlServerSource implements TransactionalSource {
 
     private final SqlServerTable table;
     private final Connections connections;
-    private final LongSupplier ticker;
+    private final Claiming claiming;
     private final SqlServerHandling handling;
-    private final SqlServerClaim claim;
     private final SqlServerSettle settle;
     private final SqlServerPurge purge;
     private final @Nullable SqlServerPurge purgeDead;
     private final SqlServerHeartbeat heartbeats;
     private final SqlServerBatch expire;
     private final SqlServerBatch nextDue;
-
-    private boolean expiredBefore;
-    private long expiredAt;
-    private long expireCost;
 
     SqlServerSource(
             SqlServerTable table,
@@ -155,39 +148,20 @@ final class SqlServerSource implements TransactionalSource {
             LongSupplier ticker) {
         this.table = table;
         this.connections = connections;
-        this.ticker = ticker;
         this.handling = new SqlServerHandling(table);
-        this.claim = new SqlServerClaim(table, serializer, ticker);
+        SqlServerClaim claim = new SqlServerClaim(table, serializer, ticker);
         this.settle = new SqlServerSettle(table, ack);
         this.purge = SqlServerPurge.ofDone(table, connections, retention);
         this.purgeDead = deadRetention == null ? null : SqlServerPurge.ofDead(table, connections, deadRetention);
         this.heartbeats = new SqlServerHeartbeat(table, connections, ticker);
         this.expire = SqlServerBatch.of(table.layout(), EXPIRE);
         this.nextDue = SqlServerBatch.of(table.layout(), NEXT_DUE);
+        this.claiming = new Claiming(this::expire, EXPIRED_BATCH, claim::run, settle::settle, ticker);
     }
 
     @Override
     public Claim claim(ClaimRequest request) {
-        return run("claim from", connection -> {
-            List<WorkItem> dead = new ArrayList<>();
-            if (expireIsDue(request.lease())) {
-                expire(connection, request, dead);
-            }
-            SqlServerClaim.Answer answer = claim.run(connection, request);
-            List<WorkItem> items = new ArrayList<>(answer.items());
-            for (SqlServerClaim.Unreadable row : answer.unreadable()) {
-                Lease lease = new Lease(row.item().id(), answer.ownerToken());
-                Settlement verdict = Settlement.dead(lease, "row cannot be read: " + row.error(), request.onDead());
-                settle.settle(connection, List.of(verdict));
-                dead.add(row.item());
-                if (verdict.holdsBackItsKey() && row.key() != null) { // and has given the rest of its run back
-                    items.removeIf(item -> row.key().equals(item.key())
-                            && item.sequence() > row.item().sequence());
-                }
-            }
-            boolean more = answer.more() || !expiredBefore;
-            return new Claim(answer.ownerToken(), answer.at(), items, dead, more);
-        });
+        return run("claim from", connection -> claiming.claim(connection, request));
     }
 
     @Override
@@ -257,15 +231,8 @@ final class SqlServerSource implements TransactionalSource {
         }
     }
 
-    /** A search that turns out slow is made rarer, so that it takes a twentieth of the time, up to a minute. */
-    private boolean expireIsDue(Duration lease) {
-        long rarer = Math.min(20 * expireCost, LONGEST_BETWEEN_SEARCHES.toNanos());
-        return !expiredBefore || ticker.getAsLong() - expiredAt >= Math.max(lease.toNanos() / 4, rarer);
-    }
-
-    private void expire(Connection connection, ClaimRequest request, List<WorkItem> dead) throws SQLException {
-        long start = ticker.getAsLong();
-        int found = expire.run(
+    private int expire(Connection connection, ClaimRequest request, List<WorkItem> dead) throws SQLException {
+        return expire.run(
                 connection,
                 query -> query.set("max_attempts", request.maxAttempts())
                         .set("blocking", request.onDead() == OnDead.BLOCK)
@@ -281,9 +248,6 @@ final class SqlServerSource implements TransactionalSource {
                     }
                     return rows;
                 });
-        expiredBefore = found < EXPIRED_BATCH;
-        expiredAt = ticker.getAsLong();
-        expireCost = expiredAt - start;
     }
 
     private interface Work<T> {

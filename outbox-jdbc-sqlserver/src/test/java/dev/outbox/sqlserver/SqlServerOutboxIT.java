@@ -201,6 +201,28 @@ class SqlServerOutboxIT {
             }
         }
 
+        @Test
+        void aKeyThatOthersHoldIsLeftAlone() throws SQLException {
+            List<String> ids = database.commit(
+                    outbox,
+                    List.of(message().key("k"), message().key("k"), message().key("k")));
+            Source source = outbox.source();
+            try (Connection other = begin();
+                    Statement statement = other.createStatement()) {
+                statement.execute("UPDATE " + table + " SET LastError = N'held'");
+                for (int i = 0; i < 5; i++) {
+                    assertThat(source.claim(request()).items()).isEmpty();
+                }
+                other.rollback();
+                other.setAutoCommit(true);
+            }
+            List<String> claimed = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                source.claim(request()).items().forEach(item -> claimed.add(item.messageId()));
+            }
+            assertThat(claimed).containsExactlyElementsOf(ids);
+        }
+
         /** A probe, not a flag: one row locked by another connection, and a read that must not wait for it. */
         private boolean honoursReadpast() throws SQLException {
             try (Connection holder = begin();

@@ -9,7 +9,6 @@ public final class Borrowed implements TransactionalSource.Transaction {
     private final Connection connection;
     private final boolean autoCommitBefore;
     private final int isolationBefore;
-    private boolean committed;
 
     Borrowed(Connection connection, boolean autoCommit, boolean setIsolation) throws SQLException {
         this.connection = connection;
@@ -40,7 +39,6 @@ public final class Borrowed implements TransactionalSource.Transaction {
     @Override
     public void commit() throws SQLException {
         connection.commit();
-        committed = true;
     }
 
     @Override
@@ -49,7 +47,7 @@ public final class Borrowed implements TransactionalSource.Transaction {
             if (back.isClosed()) {
                 return;
             }
-            if (!back.getAutoCommit() && !committed) { // or a driver would go to the server for nothing
+            if (!back.getAutoCommit()) {
                 back.rollback();
             }
             if (isolationBefore != Connection.TRANSACTION_NONE

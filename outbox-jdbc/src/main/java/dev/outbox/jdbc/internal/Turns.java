@@ -1,5 +1,6 @@
 package dev.outbox.jdbc.internal;
 
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -20,6 +21,11 @@ public final class Turns {
         KEYS
     }
 
+    /** One claim on one road. */
+    public interface Walk {
+        Claimed on(Road road) throws SQLException;
+    }
+
     /** Who has had its turn goes to the end. */
     private final List<Road> inTurn = new ArrayList<>(List.of(Road.values()));
 
@@ -28,7 +34,27 @@ public final class Turns {
 
     private final Map<Road, Integer> resting = new EnumMap<>(Road.class);
 
-    public List<Road> order() {
+    /** Asks road after road until one has something; more than one only if the first ones were empty. */
+    public Claimed walk(Walk walk) throws SQLException {
+        Claimed claimed = Claimed.nothing();
+        boolean more = false;
+        for (Road road : order()) {
+            claimed = walk.on(road);
+            more |= claimed.more();
+            if (!claimed.isEmpty()) {
+                found(road);
+                return claimed;
+            }
+            if (claimed.more()) {
+                unfinished(road);
+            } else {
+                empty(road);
+            }
+        }
+        return new Claimed(claimed.ownerToken(), claimed.at(), List.of(), List.of(), more);
+    }
+
+    List<Road> order() {
         List<Road> order = new ArrayList<>(inTurn);
         order.removeIf(this::rests);
         recent.stream().filter(this::rests).forEach(order::add);
@@ -39,7 +65,7 @@ public final class Turns {
         return resting.getOrDefault(road, 0) > 0;
     }
 
-    public void found(Road road) {
+    void found(Road road) {
         resting.replaceAll((other, claims) -> Math.max(0, claims - 1));
         resting.put(road, 0);
         inTurn.remove(road);
@@ -48,12 +74,12 @@ public final class Turns {
         recent.add(0, road);
     }
 
-    public void empty(Road road) {
+    void empty(Road road) {
         resting.put(road, REST);
     }
 
     /** Nothing so far, but its end was not reached: it goes on when it has its next turn. */
-    public void unfinished(Road road) {
+    void unfinished(Road road) {
         resting.put(road, 0);
         inTurn.remove(road);
         inTurn.add(road);
