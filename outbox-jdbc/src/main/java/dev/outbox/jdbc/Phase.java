@@ -37,6 +37,11 @@ public enum Phase {
         return mark;
     }
 
+    /** Its number, 0 to 4; settling is a part of 3. */
+    public int number() {
+        return mark.charAt(0) - '0';
+    }
+
     public boolean before(Phase other) {
         return compareTo(other) < 0;
     }
