@@ -79,7 +79,7 @@ final class Checker {
             }
             for (int i = 0; i < transaction.messages(); i++) {
                 String id = tx + "-" + i;
-                boolean stored = evidence.outbox().containsKey(id);
+                boolean stored = evidence.isStored(id);
                 if (happened && !stored) {
                     verdict.add(Violation.LOST, "%s is not stored although its transaction committed", id);
                 } else if (stored && !happened) {

@@ -45,7 +45,7 @@ final class Crew implements AutoCloseable {
         boolean worker = main == WorkerMain.class;
         String name = (worker ? "w" : "p") + ++started;
         Step crashAt = worker && !calm && !steps.isEmpty() ? steps.get(started % steps.size()) : null;
-        int crashPass = plan.once() ? 1 + random.nextInt(5) : 20 + random.nextInt(100);
+        int crashPass = plan.once() ? 1 + random.nextInt(5) : 10 + random.nextInt(60);
         return Child.start(
                 main,
                 new ChildSettings(

@@ -1,5 +1,6 @@
 package dev.outbox.torture;
 
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -10,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 
 /**
  * All that is known of a turn once it is over: what the processes saw, and what is in the database.
@@ -67,6 +69,15 @@ record Evidence(
         boolean isClaim() {
             return newStatus == 1 && newToken != null && !newToken.equals(oldToken);
         }
+    }
+
+    /** A legacy table knows no other ids than UUIDs. */
+    static String asUuid(String id) {
+        return UUID.nameUUIDFromBytes(id.getBytes(StandardCharsets.UTF_8)).toString();
+    }
+
+    boolean isStored(String id) {
+        return outbox.containsKey(id) || outbox.containsKey(asUuid(id));
     }
 
     static Evidence collect(Server server, Tables tables, History.Seen seen, boolean innocentsMayDie)

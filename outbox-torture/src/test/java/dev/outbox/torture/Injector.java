@@ -43,6 +43,7 @@ final class Injector {
     private final List<Later> later = new ArrayList<>();
     private int deadlocksBefore;
     private Connection oldSnapshot;
+    private Migration migration;
 
     private record Later(long at, Runnable what) {}
 
@@ -72,6 +73,10 @@ final class Injector {
             oldSnapshot.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
             query(oldSnapshot, "SET LOCAL idle_in_transaction_session_timeout = 0; SELECT count(*) FROM pg_class");
             count(Fault.OLD_SNAPSHOT, 1);
+        }
+        if (plan.faults().contains(Fault.MIGRATION)) {
+            migration =
+                    new Migration(plan.tables(), Variant.named(plan.variant()).dataSource(server.dataSource()));
         }
         deadlocksBefore = deadlocks();
         for (Fault fault : List.of(Fault.DUPLICATE_STORM, Fault.PGBOUNCER)) {
@@ -211,7 +216,7 @@ final class Injector {
     }
 
     /** Everything works again. */
-    void heal() throws SQLException {
+    void heal() throws SQLException, InterruptedException {
         next.clear();
         later.clear();
         if (proxy != null) {
@@ -223,11 +228,18 @@ final class Injector {
         if (oldSnapshot != null) {
             oldSnapshot.close();
         }
+        if (migration != null) {
+            migration.stop();
+            if (migration.isComplete()) {
+                count(Fault.MIGRATION, 1);
+            }
+        }
     }
 
     /** Whether none of the turn's faults is still to come for the first time. */
     boolean hasInjectedAll() {
-        return plan.faults().stream().allMatch(fault -> injected.getOrDefault(fault, 0) > 0);
+        return plan.faults().stream()
+                .allMatch(fault -> fault == Fault.MIGRATION ? migration.isOver() : injected.getOrDefault(fault, 0) > 0);
     }
 
     Map<Fault, Integer> injected() {

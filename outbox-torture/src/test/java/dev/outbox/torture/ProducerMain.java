@@ -54,6 +54,7 @@ final class ProducerMain {
         Outbox outbox = ChildProcess.untilItWorks(() -> PostgresOutbox.builder(pool)
                 .table(settings.tables().outbox())
                 .ordering(variant.ordering())
+                .refreshInterval(Migration.REFRESH)
                 .build());
         ProducerMain producer =
                 new ProducerMain(settings, pool, variant.outbox(outbox, pool), new History(settings.history()), stop);
@@ -115,11 +116,11 @@ final class ProducerMain {
         for (int i = 0; i < count; i++) {
             boolean hot = random.nextInt(settings.has(Fault.HOT_KEY) ? 3 : 40) == 0;
             int key = hot ? 0 : 1 + random.nextInt(KEYS);
-            boolean keyed = hot || random.nextInt(10) < 6;
+            boolean keyed = (hot || random.nextInt(10) < 6) && !settings.has(Fault.MIGRATION);
             // all messages of a key take the same way, or their effects could not be compared
             boolean queued = keyed ? key % 20 == 1 : random.nextInt(20) == 0;
             messages.add(Message.to(queued ? Consumer.QUEUE : Consumer.EDGE)
-                    .id(tx + "-" + i)
+                    .id(settings.has(Fault.MIGRATION) ? Evidence.asUuid(tx + "-" + i) : tx + "-" + i)
                     .key(keyed ? "key-" + key : null)
                     .payload(Payload.random(random, settings, hot).name()));
         }
@@ -134,18 +135,51 @@ final class ProducerMain {
         return messages;
     }
 
+    /** Half of the transactions are of an application that knows only the old columns, until nobody may any more. */
+    private boolean isOldFashioned(Connection connection, String tx) throws SQLException {
+        if (tx.hashCode() % 2 != 0) {
+            return false;
+        }
+        try (PreparedStatement marker =
+                connection.prepareStatement("SELECT COALESCE(obj_description(?::regclass), 'phase 0')")) {
+            marker.setString(1, settings.tables().outbox());
+            try (ResultSet row = marker.executeQuery()) {
+                row.next();
+                return row.getString(1).matches("(?s).*phase [01].*");
+            }
+        }
+    }
+
+    private void enqueueAsEver(Connection connection, List<Message> messages) throws SQLException {
+        try (PreparedStatement insert = connection.prepareStatement(
+                "INSERT INTO " + settings.tables().outbox() + " (message_id, topic, payload) VALUES (?, ?, ?)")) {
+            for (Message message : messages) {
+                insert.setString(1, message.id());
+                insert.setString(2, message.topic());
+                insert.setString(3, message.payload());
+                insert.addBatch();
+            }
+            insert.executeBatch();
+        }
+    }
+
     /** Whether its outcome is known. */
     private boolean attempt(String tx, List<Message> messages, boolean rollsBack) {
         boolean committing = false;
         try (Connection connection = pool.getConnection()) {
             connection.setAutoCommit(false);
             try {
+                boolean happened;
                 try (PreparedStatement insert = connection.prepareStatement(
                         "INSERT INTO " + settings.tables().orders() + " (tx) VALUES (?) ON CONFLICT DO NOTHING")) {
                     insert.setString(1, tx);
-                    insert.executeUpdate();
+                    happened = insert.executeUpdate() == 0;
                 }
-                if (settings.has(Fault.DEADLOCK) && messages.size() < 20) {
+                if (settings.has(Fault.MIGRATION) && (happened || isOldFashioned(connection, tx))) {
+                    if (!happened) { // an old application knows no better way
+                        enqueueAsEver(connection, messages);
+                    }
+                } else if (settings.has(Fault.DEADLOCK) && messages.size() < 20) {
                     List<Message> anyOrder = new ArrayList<>(messages);
                     Collections.shuffle(anyOrder);
                     anyOrder.forEach(message -> outbox.enqueue(connection, message));

@@ -2,8 +2,10 @@ package dev.outbox.torture;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.Statement;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
@@ -31,23 +33,36 @@ final class Rewriting {
             }
         });
         Runtime.getRuntime().addShutdownHook(report);
+        UnaryOperator<String> counted = sql -> {
+            String after = change.apply(sql);
+            changed.compareAndSet(false, !sql.equals(after));
+            return after;
+        };
         return proxy(DataSource.class, (self, method, arguments) -> {
             Object answer = call(honest, method, arguments);
             if (!(answer instanceof Connection connection)) {
                 return answer;
             }
             return proxy(Connection.class, (it, called, given) -> {
-                if (called.getName().equals("prepareStatement")) {
-                    String sql = (String) given[0];
-                    given[0] = change.apply(sql);
-                    changed.compareAndSet(false, !sql.equals(given[0]));
-                }
-                return call(connection, called, given);
+                change(called, "prepareStatement", given, counted);
+                Object made = call(connection, called, given);
+                return called.getName().equals("createStatement")
+                        ? proxy(Statement.class, (plain, execute, sql) -> {
+                            change(execute, "execute", sql, counted);
+                            return call(made, execute, sql);
+                        })
+                        : made;
             });
         });
     }
 
-    private static Object call(Object target, java.lang.reflect.Method method, Object[] arguments) throws Throwable {
+    private static void change(Method method, String name, Object[] arguments, UnaryOperator<String> change) {
+        if (method.getName().equals(name)) {
+            arguments[0] = change.apply((String) arguments[0]);
+        }
+    }
+
+    private static Object call(Object target, Method method, Object[] arguments) throws Throwable {
         try {
             return method.invoke(target, arguments);
         } catch (InvocationTargetException e) {

@@ -60,7 +60,7 @@ final class Torture {
                     new Turn.Plan(
                             new Tables(turn),
                             EnumSet.of(fault),
-                            faults.contains(Fault.KILL) && fault != Fault.POISON,
+                            faults.contains(Fault.KILL) && fault != Fault.POISON && fault.step() == null,
                             false,
                             load,
                             PATIENCE,

@@ -50,8 +50,9 @@ class TortureSmokeIT {
         Set<Fault> messages = EnumSet.of(Fault.POISON, Fault.DUPLICATE_STORM);
         // Apart from those that hold a key back: items whose lease expires again and again are put off for minutes.
         Set<Fault> ends = EnumSet.of(Fault.KILL, Fault.SIGTERM, Fault.CLOCK_JUMP);
-        Set<Fault> others = EnumSet.complementOf(EnumSet.of(Fault.PGBOUNCER));
-        List<Set<Fault>> turns = List.of(steps, network, database, messages, ends, others);
+        Set<Fault> others = EnumSet.complementOf(EnumSet.of(Fault.PGBOUNCER, Fault.MIGRATION));
+        List<Set<Fault>> turns =
+                List.of(steps, network, database, messages, ends, others, EnumSet.of(Fault.MIGRATION, Fault.KILL));
         turns.subList(0, 5).forEach(others::removeAll);
         return turns;
     }

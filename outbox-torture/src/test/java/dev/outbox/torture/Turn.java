@@ -78,7 +78,7 @@ final class Turn {
     }
 
     private Result run() throws IOException, SQLException, InterruptedException {
-        plan.tables().create(server.dataSource());
+        plan.tables().create(server.dataSource(), plan.faults().contains(Fault.MIGRATION));
         Random random = new Random(plan.seed());
         boolean proxied = plan.faults().stream().anyMatch(Fault::isOfTheNetwork);
         boolean bounced = plan.faults().contains(Fault.PGBOUNCER);

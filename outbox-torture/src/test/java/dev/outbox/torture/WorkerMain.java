@@ -45,6 +45,7 @@ final class WorkerMain {
         DataSource dataSource = variant.dataSource(pool);
         PostgresOutbox outbox = ChildProcess.untilItWorks(() -> PostgresOutbox.builder(dataSource)
                 .table(settings.tables().outbox())
+                .refreshInterval(Migration.REFRESH)
                 .build());
         Inbox inbox = ChildProcess.untilItWorks(() -> PostgresInbox.builder(dataSource)
                 .table(settings.tables().inbox())
