@@ -1,7 +1,7 @@
 package dev.outbox.torture;
 
 import dev.outbox.OutboxException;
-import dev.outbox.migrations.Phase;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import java.time.Duration;
 import java.util.List;
