@@ -227,11 +227,12 @@ class BackfillIT {
             Upgrade inbox = Upgrade.inbox("inbox", "billing").quietFor(Duration.ZERO);
             inbox.apply(legacy.dataSource(), Phase.ADDITIVE);
 
-            legacy.run(inbox.backfill().batch(7).render(legacy.dataSource()).replaceFirst("(?s)DO \\$backfill.*", ""));
+            String script = inbox.backfill().batch(7).render(legacy.dataSource());
+            int listed = script.indexOf("COMMIT;\n") + 8;
+            legacy.run(script.substring(0, listed));
             try (Connection connection = legacy.dataSource().getConnection();
                     Statement statement = connection.createStatement()) {
-                String script = inbox.backfill().batch(7).render(legacy.dataSource());
-                statement.execute(script.substring(script.indexOf("DO $backfill"), script.indexOf("DROP TABLE")));
+                statement.execute(script.substring(listed, script.indexOf("DROP TABLE")));
                 statement.execute(script.substring(script.indexOf("DROP TABLE")));
             }
 

@@ -107,9 +107,9 @@ class CapabilitiesIT {
             if (phase.compareTo(from) < 0) {
                 assertThatThrownBy(enqueue)
                         .isInstanceOf(OutboxException.class)
-                        .hasMessageMatching("the schema must be in phase " + from.ordinal() + " \\([a-z]+\\) for .*,"
-                                + " but table \"public." + name + "\" is in phase " + phase.ordinal() + " \\([a-z]+\\);"
-                                + " do without it, or apply the migrations up to that phase first");
+                        .hasMessageMatching(
+                                "the schema must be in " + from + " for .*, but table \"public." + name + "\" is in "
+                                        + phase + "; do without it, or apply the migrations up to that phase first");
             } else {
                 call.in(tx);
             }

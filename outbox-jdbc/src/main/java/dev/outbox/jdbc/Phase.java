@@ -37,7 +37,7 @@ public enum Phase {
         return mark;
     }
 
-    /** 0 to 4; settling is still 3. */
+    /** Its number, 0 to 4; settling is a part of 3. */
     public int number() {
         return mark.charAt(0) - '0';
     }

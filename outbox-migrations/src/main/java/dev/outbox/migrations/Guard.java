@@ -132,7 +132,7 @@ final class Guard {
                             .formatted(conditions.get(i).condition(), i));
         }
         tests.append("""
-                    SELECT concat_ws(' · ', %s) INTO found
+                    SELECT concat_ws(' / ', %s) INTO found
                     FROM (
                         SELECT %s
                         FROM %s t) counted;

@@ -120,6 +120,8 @@ final class PhaseScript {
         for (Canonical.Index index : table.kind().canonical.indexes()) {
             indexes.addAll(sql.index(index.suffix(), index.unique(), table.physical(index.body())));
         }
+        indexes.addAll(sql.dropIfInvalid("_leased_old"));
+        indexes.addAll(sql.dropIfInvalid("_done_old"));
         return List.of(
                 Step.together(List.of(between(Phase.ADDITIVE, Phase.DUAL)
                         .synced(Phase.ADDITIVE)

@@ -52,13 +52,16 @@ final class TableSql {
 
     /** An index that a build left invalid serves nobody, and IF NOT EXISTS would be content with it. */
     List<String> index(String suffix, boolean unique, String body) {
-        List<String> statements = new ArrayList<>();
-        if (Boolean.FALSE.equals(table.indexes().get(table.name().name() + suffix))) {
-            statements.add(dropIndex(suffix));
-        }
+        List<String> statements = new ArrayList<>(dropIfInvalid(suffix));
         statements.add("CREATE " + (unique ? "UNIQUE " : "") + "INDEX CONCURRENTLY IF NOT EXISTS " + table.own(suffix)
                 + " ON " + table.quoted() + " " + body);
         return statements;
+    }
+
+    List<String> dropIfInvalid(String suffix) {
+        return Boolean.FALSE.equals(table.indexes().get(table.name().name() + suffix))
+                ? List.of(dropIndex(suffix))
+                : List.of();
     }
 
     String dropIndex(String suffix) {
