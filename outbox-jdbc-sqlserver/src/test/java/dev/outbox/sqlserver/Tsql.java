@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  */
 final class Tsql {
     private static final Pattern TOKEN =
-            Pattern.compile("\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|[@\\w]+|<>|<=|>=|.)", Pattern.DOTALL);
+            Pattern.compile("\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|\\d+\\.\\d+|[@\\w]+|<>|<=|>=|.)", Pattern.DOTALL);
 
     private static final Set<String> STATEMENTS = Set.of(
             "SELECT", "INSERT", "UPDATE", "DELETE", "SET", "DECLARE", "EXEC", "BEGIN", "IF", "WHILE", "BREAK", "THROW",
