@@ -186,8 +186,8 @@ final class PostgresDoctor implements Flavor.Examiner {
             return List.of(onItsWay(table));
         }
         String name = table.name().toString();
-        TableReport report =
-                (table.box() == Box.OUTBOX ? Upgrade.outbox(name) : Upgrade.inbox(name, "any")).report(session.connection());
+        TableReport report = (table.box() == Box.OUTBOX ? Upgrade.outbox(name) : Upgrade.inbox(name, "any"))
+                .report(session.connection());
         List<Diagnosis> found = new ArrayList<>();
         if (table.phase() != Phase.CLEAN) {
             found.add(onItsWay(table));

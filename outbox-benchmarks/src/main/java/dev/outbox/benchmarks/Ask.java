@@ -25,22 +25,16 @@ record Ask(String name, Question question, int times) implements Contender {
             FROM generate_series(1, %d) AS n
             """;
 
-    static final Question LIST = (pool, admin) -> admin
-            .deadLetters()
-            .list(DeadFilter.all(), Page.first(50))
-            .items()
-            .size();
+    static final Question LIST = (pool, admin) ->
+            admin.deadLetters().list(DeadFilter.all(), Page.first(50)).items().size();
 
     static final Question LIST_BY_HAND = (pool, admin) -> rows(pool, """
             SELECT work_item_id, topic, message_key, attempt_count, processed_on, last_error
             FROM outbox WHERE status = 3 ORDER BY processed_on DESC, work_item_id DESC LIMIT 50
             """);
 
-    static final Question FIND = (pool, admin) -> admin
-            .lookup()
-            .byKey("order-42", Page.first(50))
-            .items()
-            .size();
+    static final Question FIND = (pool, admin) ->
+            admin.lookup().byKey("order-42", Page.first(50)).items().size();
 
     static final Question FIND_BY_HAND = (pool, admin) -> rows(pool, """
             SELECT work_item_id, topic, status, attempt_count, created_on, processed_on, last_error
