@@ -33,9 +33,12 @@ class AdminExampleIT {
         page.items().forEach(item -> System.out.println(item.ref() + " " + item.key() + " " + item.error()));
         page.next().ifPresent(next -> admin.deadLetters().list(DeadFilter.all(), next));
 
-        Requeue requeue = Requeue.by("anna", "the broker is back").delay(Duration.ofMinutes(1)).perSecond(100);
+        Requeue requeue = Requeue.by("anna", "the broker is back")
+                .delay(Duration.ofMinutes(1))
+                .perSecond(100);
         DeadFilter timeouts = DeadFilter.all().error("timeout");
-        System.out.println("would requeue " + admin.deadLetters().requeue(timeouts, requeue.asDryRun()).count());
+        System.out.println("would requeue "
+                + admin.deadLetters().requeue(timeouts, requeue.asDryRun()).count());
         ActionResult requeued = admin.deadLetters().requeue(timeouts, requeue);
 
         ActionResult discarded =
