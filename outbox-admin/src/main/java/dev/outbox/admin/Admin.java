@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * admin.deadLetters().requeue(DeadFilter.all().error("timeout"), Requeue.by("anna", "the broker is back"));
  * }</pre>
  *
- * <p>Each call borrows one connection, and looks at the tables as they are at that moment. Reading needs no table but
+ * <p>Each call borrows one connection. Tables are looked at when they are first needed, and again as long as they are not
+ * canonical or the tables for operators are missing. Reading needs no table but
  * theirs; actions need the audit table of {@code OutboxMigrations.installAdmin}. Thread-safe.
  */
 public final class Admin {
@@ -34,7 +35,7 @@ public final class Admin {
         this.sessions = new Sessions(options.dataSource, options.names());
         this.deadLetters = new DeadLetters(sessions, options.inboxRetention);
         this.lookup = new Lookup(sessions);
-        this.doctor = new Doctor(sessions, options.dataSource, options.clock);
+        this.doctor = new Doctor(sessions, options.clock);
         this.maxRedelivery = options.maxRedelivery;
     }
 

@@ -17,6 +17,11 @@ record AdminTable(Box box, TableName name, Phase phase, Layout layout, boolean a
     static final String AUDIT = "outbox_audit";
     static final String POLLERS = "outbox_pollers";
 
+    /** Whether nothing about it will change. */
+    boolean isSettled() {
+        return phase == Phase.CLEAN && audited && listed;
+    }
+
     /** This table, if its columns are the new ones. */
     AdminTable ready() {
         if (phase.before(Phase.FLIPPED)) {

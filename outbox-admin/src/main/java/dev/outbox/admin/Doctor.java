@@ -15,7 +15,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
-import javax.sql.DataSource;
 
 /**
  * Looks for what bites in production, and says what to do. Changes nothing, and reads no more than catalogs, statistics
@@ -24,12 +23,10 @@ import javax.sql.DataSource;
  */
 public final class Doctor {
     private final Sessions sessions;
-    private final DataSource dataSource;
     private final Clock clock;
 
-    Doctor(Sessions sessions, DataSource dataSource, Clock clock) {
+    Doctor(Sessions sessions, Clock clock) {
         this.sessions = sessions;
-        this.dataSource = dataSource;
         this.clock = clock;
     }
 
@@ -45,7 +42,7 @@ public final class Doctor {
             List<Diagnosis> all = new ArrayList<>();
             List<AdminTable> tables = session.tables();
             check(all, "clocks", () -> List.of(clocks(session, tables.get(0), limits)));
-            Flavor.Examiner examiner = session.flavor().examiner(session, dataSource, limits);
+            Flavor.Examiner examiner = session.flavor().examiner(session, limits);
             examiner.database().forEach((name, examination) -> check(all, name, examination));
             for (AdminTable table : tables) {
                 examiner.table(table).forEach((name, examination) -> check(all, table.box() + " " + name, examination));

@@ -5,7 +5,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.Optional;
-import javax.sql.DataSource;
 
 /** What is not the same in the two databases: how a table is found, and the statements. */
 interface Flavor {
@@ -29,7 +28,7 @@ interface Flavor {
 
     PurgeSql purge();
 
-    Examiner examiner(Session session, DataSource dataSource, DoctorLimits limits);
+    Examiner examiner(Session session, DoctorLimits limits);
 
     /** Checks that only this database has, by their names. */
     interface Examiner {

@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import javax.sql.DataSource;
 import org.postgresql.PGConnection;
 
 /** What bites on PostgreSQL. */
@@ -60,12 +59,10 @@ final class PostgresDoctor implements Flavor.Examiner {
     private static final double MOST_SCALE_FACTOR = 0.05;
 
     private final Session session;
-    private final DataSource dataSource;
     private final DoctorLimits limits;
 
-    PostgresDoctor(Session session, DataSource dataSource, DoctorLimits limits) {
+    PostgresDoctor(Session session, DoctorLimits limits) {
         this.session = session;
-        this.dataSource = dataSource;
         this.limits = limits;
     }
 
@@ -184,13 +181,13 @@ final class PostgresDoctor implements Flavor.Examiner {
                                         + " pg_drop_replication_slot"));
     }
 
-    private List<Diagnosis> schema(AdminTable table) {
+    private List<Diagnosis> schema(AdminTable table) throws SQLException {
         if (table.box() == Box.INBOX && table.phase() != Phase.CLEAN) {
             return List.of(onItsWay(table));
         }
         String name = table.name().toString();
-        TableReport report =
-                (table.box() == Box.OUTBOX ? Upgrade.outbox(name) : Upgrade.inbox(name, "any")).report(dataSource);
+        TableReport report = (table.box() == Box.OUTBOX ? Upgrade.outbox(name) : Upgrade.inbox(name, "any"))
+                .report(session.connection());
         List<Diagnosis> found = new ArrayList<>();
         if (table.phase() != Phase.CLEAN) {
             found.add(onItsWay(table));

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL. */
@@ -201,7 +200,7 @@ final class PostgresFlavor implements Flavor {
     }
 
     @Override
-    public Examiner examiner(Session session, DataSource dataSource, DoctorLimits limits) {
-        return new PostgresDoctor(session, dataSource, limits);
+    public Examiner examiner(Session session, DoctorLimits limits) {
+        return new PostgresDoctor(session, limits);
     }
 }

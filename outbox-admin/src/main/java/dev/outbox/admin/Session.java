@@ -14,17 +14,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One connection, and the tables as they are now: a migration may be under way, so that they are looked at anew for
- * each call.
+ * each call until they are settled.
  */
 final class Session {
     private final Connection connection;
     private final Flavor flavor;
     private final Map<Box, TableName> names;
+    private final Map<Box, AdminTable> settled;
 
-    Session(Connection connection, Flavor flavor, Map<Box, TableName> names) {
+    /** @param settled tables that need not be looked at again; grows */
+    Session(Connection connection, Flavor flavor, Map<Box, TableName> names, Map<Box, AdminTable> settled) {
         this.connection = connection;
         this.flavor = flavor;
         this.names = names;
+        this.settled = settled;
     }
 
     Connection connection() {
@@ -39,7 +42,7 @@ final class Session {
     List<AdminTable> tables() throws SQLException {
         List<AdminTable> found = new ArrayList<>();
         for (Map.Entry<Box, TableName> name : names.entrySet()) {
-            flavor.find(connection, name.getValue(), name.getKey()).ifPresent(found::add);
+            find(name.getKey(), name.getValue()).ifPresent(found::add);
         }
         if (found.isEmpty()) {
             throw new OutboxException("there is neither "
@@ -63,10 +66,20 @@ final class Session {
 
     AdminTable table(Box box) throws SQLException {
         TableName name = names.get(box);
-        Optional<AdminTable> found = name == null ? Optional.empty() : flavor.find(connection, name, box);
+        Optional<AdminTable> found = name == null ? Optional.empty() : find(box, name);
         return found.orElseThrow(() -> new OutboxException("there is no " + box + " table"
                 + (name == null ? "" : " \"" + name + "\"") + "; apply outbox-migrations, or name the table with " + box
                 + "(...)"));
+    }
+
+    private Optional<AdminTable> find(Box box, TableName name) throws SQLException {
+        AdminTable known = settled.get(box);
+        if (known != null) {
+            return Optional.of(known);
+        }
+        Optional<AdminTable> found = flavor.find(connection, name, box);
+        found.filter(AdminTable::isSettled).ifPresent(table -> settled.put(box, table));
+        return found;
     }
 
     /** @param statement with logical names */

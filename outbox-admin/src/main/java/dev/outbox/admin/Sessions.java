@@ -7,16 +7,18 @@ import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.migrations.Database;
 import java.sql.SQLException;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 
 /** Opens a session per call. Thread-safe. */
 final class Sessions {
     private final Connections connections;
     private final Map<Box, TableName> names;
+    private final Map<Box, AdminTable> settled = new ConcurrentHashMap<>();
+    private volatile boolean learned;
 
     Sessions(DataSource dataSource, Map<Box, TableName> names) {
         this.connections = new Connections(dataSource);
-        this.connections.distrustDefaults(); // an action must not fail for the pool's isolation
         this.names = names;
     }
 
@@ -31,9 +33,20 @@ final class Sessions {
                 case POSTGRES -> new PostgresFlavor();
                 case SQLSERVER -> new SqlServerFlavor();
             };
-            return work.in(new Session(borrowed.connection(), flavor, names));
+            return work.in(new Session(borrowed.connection(), flavor, names, settled));
         } catch (SQLException e) {
             throw SqlFailure.of("cannot " + what, e);
         }
+    }
+
+    /** The pool's isolation is looked at once: an action must not fail for it. */
+    private Borrowed borrow() throws SQLException {
+        if (!learned) {
+            try (Borrowed first = connections.autoCommitting()) {
+                connections.learnDefaults(first.connection());
+            }
+            learned = true;
+        }
+        return connections.autoCommitting();
     }
 }

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import javax.sql.DataSource;
 
 /** SQL Server, whose tables are all canonical. */
 final class SqlServerFlavor implements Flavor {
@@ -189,7 +188,7 @@ final class SqlServerFlavor implements Flavor {
     }
 
     @Override
-    public Examiner examiner(Session session, DataSource dataSource, DoctorLimits limits) {
+    public Examiner examiner(Session session, DoctorLimits limits) {
         return new SqlServerDoctor(session, limits);
     }
 }

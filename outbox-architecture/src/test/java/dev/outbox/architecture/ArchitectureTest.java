@@ -21,6 +21,7 @@ class ArchitectureTest {
 
         assertThat(modules)
                 .contains(
+                        "outbox-admin",
                         "outbox-cli",
                         "outbox-core",
                         "outbox-jackson",

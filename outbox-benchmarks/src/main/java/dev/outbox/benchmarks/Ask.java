@@ -25,34 +25,26 @@ record Ask(String name, Question question, int times) implements Contender {
             FROM generate_series(1, %d) AS n
             """;
 
-    static final Question LIST = pool -> Admin.of(pool)
-            .build()
-            .deadLetters()
-            .list(DeadFilter.all(), Page.first(50))
-            .items()
-            .size();
+    static final Question LIST = (pool, admin) ->
+            admin.deadLetters().list(DeadFilter.all(), Page.first(50)).items().size();
 
-    static final Question LIST_BY_HAND = pool -> rows(pool, """
+    static final Question LIST_BY_HAND = (pool, admin) -> rows(pool, """
             SELECT work_item_id, topic, message_key, attempt_count, processed_on, last_error
             FROM outbox WHERE status = 3 ORDER BY processed_on DESC, work_item_id DESC LIMIT 50
             """);
 
-    static final Question FIND = pool -> Admin.of(pool)
-            .build()
-            .lookup()
-            .byKey("order-42", Page.first(50))
-            .items()
-            .size();
+    static final Question FIND = (pool, admin) ->
+            admin.lookup().byKey("order-42", Page.first(50)).items().size();
 
-    static final Question FIND_BY_HAND = pool -> rows(pool, """
+    static final Question FIND_BY_HAND = (pool, admin) -> rows(pool, """
             SELECT work_item_id, topic, status, attempt_count, created_on, processed_on, last_error
             FROM outbox WHERE message_key = 'order-42' ORDER BY sequence LIMIT 50
             """);
 
-    static final Question STATUS = pool -> Admin.of(pool).build().status().size();
+    static final Question STATUS = (pool, admin) -> admin.status().size();
 
     /** What is open by topic, and the pace of the last 10,000. */
-    static final Question STATUS_BY_HAND = pool -> rows(pool, """
+    static final Question STATUS_BY_HAND = (pool, admin) -> rows(pool, """
                     SELECT topic, count(*) FROM outbox WHERE status = 3 GROUP BY topic
                     UNION ALL
                     SELECT 'leased', count(*) FROM outbox WHERE status = 1
@@ -64,7 +56,7 @@ record Ask(String name, Question question, int times) implements Contender {
 
     /** Answers how many things were told. */
     interface Question {
-        int ask(DataSource pool) throws Exception;
+        int ask(DataSource pool, Admin admin) throws Exception;
     }
 
     private static int rows(DataSource pool, String sql) throws SQLException {
@@ -88,23 +80,25 @@ record Ask(String name, Question question, int times) implements Contender {
     public Measurement run(Trial trial) throws Exception {
         Database database = trial.database();
         OutboxTable.install(database);
+        OutboxMigrations.installAdmin(database.direct());
         database.execute(FILL.formatted(Payload.SQL, 2, trial.scale().of(DONE)));
         database.execute(FILL.formatted(Payload.SQL, 3, trial.scale().of(DEAD)));
         OutboxMigrations.installLookup(database.direct(), "outbox");
         database.analyze();
         DataSource pool = database.pool(1);
-        ask(pool);
+        Admin admin = Admin.of(pool).build();
+        ask(pool, admin);
         int count = trial.scale().of(times);
         Meter meter = Meter.start(trial.server());
         for (int i = 0; i < count; i++) {
-            ask(pool);
+            ask(pool, admin);
         }
         meter.stopClock();
         return meter.read(count);
     }
 
-    private void ask(DataSource pool) throws Exception {
-        if (question.ask(pool) == 0) {
+    private void ask(DataSource pool, Admin admin) throws Exception {
+        if (question.ask(pool, admin) == 0) {
             throw new WrongResultException("there was no answer");
         }
     }

@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.testkit.EmbeddedDatabase;
@@ -9,8 +10,11 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -104,6 +108,17 @@ class ConnectionIT {
             try (ResultSet reloaded = statement.executeQuery("SELECT pg_reload_conf()")) {
                 reloaded.next();
             }
+        }
+        await("the server to have read its rules again")
+                .atMost(Duration.ofMinutes(2))
+                .until(() -> isRefused(role, "another"));
+    }
+
+    private boolean isRefused(String role, String password) {
+        try (Connection connection = DriverManager.getConnection(urlWithoutUser(), role, password)) {
+            return connection.isClosed();
+        } catch (SQLException e) {
+            return "28P01".equals(e.getSQLState());
         }
     }
 

@@ -71,6 +71,7 @@ class IncidentIT {
                 .poller()
                 .to(broker)
                 .onDead(OnDead.BLOCK)
+                .lease(Duration.ofMinutes(5))
                 .breaker(
                         BreakerPolicy.standard().minPause(Duration.ofMillis(50)).maxPause(Duration.ofMillis(200)))
                 .start()) {

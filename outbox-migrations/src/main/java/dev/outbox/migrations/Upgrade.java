@@ -125,7 +125,8 @@ public final class Upgrade {
         }
     }
 
-    private TableReport report(Connection connection) throws SQLException {
+    /** {@link #report(DataSource)} on this connection, which is left as it is. */
+    public TableReport report(Connection connection) throws SQLException {
         return new Verifier(connection, LegacyTable.read(connection, name, kind), consumer, options).report();
     }
 
