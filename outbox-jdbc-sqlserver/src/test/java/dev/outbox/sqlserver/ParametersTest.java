@@ -51,7 +51,7 @@ class ParametersTest {
     @Test
     void ofASource() throws SQLException {
         TransactionalSource source =
-                new SqlServerSource(table, connections, Ack.KEEP, Duration.ofDays(1), null, System::nanoTime);
+                new SqlServerSource(table, connections, Ack.KEEP, Duration.ofDays(1), null, null, System::nanoTime);
 
         source.claim(new ClaimRequest(10, Duration.ofMinutes(1), 3, Set.of("orders.placed"), "test"));
         source.settle(List.of(Settlement.done(LEASE)));
