@@ -202,6 +202,19 @@ class SqlServerOutboxIT {
         }
 
         @Test
+        void aClaimOfManyKeysTakesNoMoreThanItWasAskedFor() {
+            List<Message> messages = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                messages.add(message().key("key-" + i % 100));
+            }
+            database.commit(outbox, messages);
+
+            Claim claim = outbox.source().claim(new ClaimRequest(64, Duration.ofMinutes(10), 3, Set.of(), "test"));
+
+            assertThat(claim.items()).hasSize(64);
+        }
+
+        @Test
         void aKeyThatOthersHoldIsLeftAlone() throws SQLException {
             List<String> ids = database.commit(
                     outbox,
