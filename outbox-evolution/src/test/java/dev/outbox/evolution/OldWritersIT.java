@@ -99,7 +99,7 @@ class OldWritersIT {
             to(phase, legacy);
             work(legacy);
             assertThat(seen(legacy)).isFalse();
-            legacy.run("UPDATE outbox SET status = 0, owner_token = NULL, locked_until = NULL");
+            legacy.run("UPDATE outbox SET status = 0, owner_token = NULL, locked_until = NULL, due_on = now()");
 
             OldApplication old = new OldApplication(Spelling.SNAKE, "outbox");
             commit(legacy, tx -> assertThat(old.claim(tx, UUID.randomUUID(), 1)).hasSize(1));
@@ -111,12 +111,28 @@ class OldWritersIT {
     }
 
     @Test
+    void aLeaseThatIsGivenBackByColumnsThatBothSidesShareIsNoticed() throws SQLException {
+        try (Legacy legacy = new Legacy(Spelling.SNAKE)) {
+            to(Phase.DUAL, legacy);
+            work(legacy);
+            legacy.run("INSERT INTO outbox (work_item_id, id, topic, payload, status, attempt_count, locked_until)"
+                    + " SELECT i, i, 't', 'p', 1, 1, now() FROM gen_random_uuid() i");
+            assertThat(seen(legacy)).isFalse();
+
+            OldApplication old = new OldApplication(Spelling.SNAKE, "outbox");
+            commit(legacy, tx -> assertThat(old.reapExpired(tx)).isOne());
+
+            assertThat(seen(legacy)).isTrue();
+        }
+    }
+
+    @Test
     void inPhase3AClaimOfColumnsThatBothSidesShareIsRefused() throws SQLException {
         try (Legacy legacy = new Legacy(Spelling.SNAKE)) {
             to(Phase.FLIPPED, legacy);
             work(legacy);
             assertThat(seen(legacy)).isFalse();
-            legacy.run("UPDATE outbox SET status = 0, owner_token = NULL, locked_until = NULL");
+            legacy.run("UPDATE outbox SET status = 0, owner_token = NULL, locked_until = NULL, due_on = now()");
 
             OldApplication old = new OldApplication(Spelling.SNAKE, "outbox");
             assertThatThrownBy(() -> commit(legacy, tx -> old.claim(tx, UUID.randomUUID(), 1)))

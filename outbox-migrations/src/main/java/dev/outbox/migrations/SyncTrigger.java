@@ -183,24 +183,27 @@ final class SyncTrigger {
     }
 
     /**
-     * Whether an update that changes only columns which both sides share must be an old application's: whoever claims
-     * by us counts the attempt too, and whoever gives up by us says when.
+     * Whether an update that changes only columns which both sides share must be an old application's. Whoever claims by
+     * us counts the attempt too, whoever gives up says when, and what has no key is given back with a new due time.
      */
     private String byOldOnly() {
-        return table.pair("status") != null
-                ? "false"
-                : "(%1$s = 0 AND %2$s = 1 AND %3$s IS NOT DISTINCT FROM %4$s)"
-                                .formatted(
-                                        before(table.now("status")),
-                                        now("status"),
-                                        now("attempt_count"),
-                                        before(table.now("attempt_count")))
-                        + " OR (%1$s = 1 AND %2$s = 3 AND %3$s IS NOT DISTINCT FROM %4$s)"
-                                .formatted(
-                                        before(table.now("status")),
-                                        now("status"),
-                                        now("processed_on"),
-                                        before(table.now("processed_on")));
+        if (table.pair("status") != null) {
+            return "false";
+        }
+        String from = before(table.now("status"));
+        String to = now("status");
+        return "(%1$s = 0 AND %2$s = 1 AND %3$s OR %1$s = 1 AND %2$s = 3 AND %4$s OR %1$s = 1 AND %2$s = 0 AND %5$s AND %6$s IS NULL)"
+                .formatted(
+                        from,
+                        to,
+                        unchanged("attempt_count"),
+                        unchanged("processed_on"),
+                        unchanged("due_on"),
+                        now("message_key"));
+    }
+
+    private String unchanged(String canonical) {
+        return now(canonical) + " IS NOT DISTINCT FROM " + before(table.now(canonical));
     }
 
     /** Whether the sides do not say the same, or, if all is asked for, something is missing. */
