@@ -40,7 +40,8 @@ class InterruptedUpgradeIT {
             } catch (OutboxException e) {
                 assertThat(killed.wasKilled()).as("%s at %d: %s", phase, at, e).isTrue();
             }
-            assertThat(receives(legacy, phase + " " + at)).isTrue();
+            assertThat(receives(legacy, upgrade.table() + " " + phase + " " + at))
+                    .isTrue();
             if (!killed.wasKilled()) {
                 assertThat(at).isGreaterThan(5);
                 return;
