@@ -28,7 +28,7 @@ final class Sessions {
 
     /** @param what as in {@code cannot <what>} */
     <T> T run(String what, Work<T> work) {
-        try (Borrowed borrowed = connections.autoCommitting()) {
+        try (Borrowed borrowed = borrow()) {
             Flavor flavor = switch (Database.of(borrowed.connection())) {
                 case POSTGRES -> new PostgresFlavor();
                 case SQLSERVER -> new SqlServerFlavor();

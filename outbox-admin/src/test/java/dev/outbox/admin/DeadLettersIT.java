@@ -156,6 +156,7 @@ class DeadLettersIT {
 
         dead.requeue(DeadFilter.all().key("order-42"), REQUEUE);
 
+        assertThat(boxes.value("SELECT bool_or(blocks_key) FROM outbox")).isEqualTo("f");
         assertThat(boxes.deliver()).extracting(WorkItem::id).containsExactlyElementsOf(ids);
     }
 
