@@ -22,12 +22,15 @@ final class SqlServerDoctor implements Flavor.Examiner {
     static final String TABLE = """
             SELECT t.lock_escalation_desc AS escalation,
                 (SELECT COUNT(*) FROM sys.indexes i WHERE i.object_id = t.object_id AND i.is_disabled = 1) AS disabled,
-                (SELECT COUNT(*) FROM sys.indexes i WHERE i.object_id = t.object_id AND i.index_id > 0) AS indexes,
-                (SELECT SUM(a.total_pages) * 8 / 1024 FROM sys.partitions p
-                    JOIN sys.allocation_units a ON a.container_id = p.partition_id
-                    WHERE p.object_id = t.object_id) AS mebibytes
+                (SELECT COUNT(*) FROM sys.indexes i WHERE i.object_id = t.object_id AND i.index_id > 0) AS indexes
             FROM sys.tables t
             WHERE t.object_id = OBJECT_ID(:table)
+            """;
+
+    static final String SIZE = """
+            SELECT SUM(a.total_pages) * 8 / 1024 AS mebibytes
+            FROM sys.partitions p JOIN sys.allocation_units a ON a.container_id = p.partition_id
+            WHERE p.object_id = OBJECT_ID(:table)
             """;
 
     /** An outbox has so many indexes, an inbox one more. */
@@ -92,19 +95,14 @@ final class SqlServerDoctor implements Flavor.Examiner {
                         : Diagnosis.ok("", "parameterization is simple"));
     }
 
-    /** @param mebibytes with indexes */
-    private record Figures(String escalation, int disabled, int indexes, long mebibytes) {}
+    private record Figures(String escalation, int disabled, int indexes) {}
 
     private Figures figures(AdminTable table) throws SQLException {
         try (Query query = session.query(table, TABLE)) {
             query.set("table", session.text(table.layout().table()));
             return Session.one(
                     query,
-                    row -> new Figures(
-                            row.getString("escalation"),
-                            row.getInt("disabled"),
-                            row.getInt("indexes"),
-                            row.getLong("mebibytes")));
+                    row -> new Figures(row.getString("escalation"), row.getInt("disabled"), row.getInt("indexes")));
         }
     }
 
@@ -120,7 +118,7 @@ final class SqlServerDoctor implements Flavor.Examiner {
                     figures.indexes + " of at least " + expected + " are there, " + figures.disabled + " disabled",
                     "compare the table with OutboxMigrations.render(...), and create or rebuild them"));
         }
-        if (!figures.escalation.equals("DISABLE")) {
+        if (!"DISABLE".equals(figures.escalation)) {
             found.add(new Diagnosis(
                     "",
                     Severity.WARN,
@@ -132,15 +130,19 @@ final class SqlServerDoctor implements Flavor.Examiner {
     }
 
     private List<Diagnosis> size(AdminTable table) throws SQLException {
-        Figures figures = figures(table);
+        long mebibytes;
+        try (Query query = session.query(table, SIZE)) {
+            query.set("table", session.text(table.layout().table()));
+            mebibytes = Session.one(query, row -> row.getLong("mebibytes"));
+        }
         return List.of(
-                figures.mebibytes << 20 <= limits.tableBytes()
-                        ? Diagnosis.ok("", figures.mebibytes + " MiB with indexes")
+                mebibytes << 20 <= limits.tableBytes()
+                        ? Diagnosis.ok("", mebibytes + " MiB with indexes")
                         : new Diagnosis(
                                 "",
                                 Severity.WARN,
                                 "the table is large",
-                                figures.mebibytes + " MiB with indexes",
+                                mebibytes + " MiB with indexes",
                                 "shorten retention(...), or purge by hand; an outbox whose past nobody asks for can do"
                                         + " with Ack.DELETE"));
     }

@@ -45,19 +45,23 @@ final class SqlServerStatus {
             FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table} WHERE {status} = 2) done
             """;
 
+    /** Percentiles by rank, because not every server of this kind knows another way. */
     static final String RECENT = """
-            SELECT TOP (1) COUNT_BIG(*) OVER () AS items,
-                SUM(CASE WHEN last.processed_on > DATEADD(minute, -5, SYSUTCDATETIME()) THEN 1 ELSE 0 END) OVER () AS recent,
-                DATEDIFF_BIG(microsecond, MIN(last.processed_on) OVER (), SYSUTCDATETIME()) AS span,
-                PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY last.took) OVER () AS p50,
-                PERCENTILE_DISC(0.95) WITHIN GROUP (ORDER BY last.took) OVER () AS p95,
-                PERCENTILE_DISC(0.99) WITHIN GROUP (ORDER BY last.took) OVER () AS p99
+            SELECT COUNT_BIG(*) AS items,
+                SUM(CASE WHEN ranked.processed_on > DATEADD(minute, -5, SYSUTCDATETIME()) THEN 1 ELSE 0 END) AS recent,
+                DATEDIFF_BIG(microsecond, MIN(ranked.processed_on), SYSUTCDATETIME()) AS span,
+                MIN(CASE WHEN ranked.place * 100 >= ranked.timed * 50 THEN ranked.took END) AS p50,
+                MIN(CASE WHEN ranked.place * 100 >= ranked.timed * 95 THEN ranked.took END) AS p95,
+                MIN(CASE WHEN ranked.place * 100 >= ranked.timed * 99 THEN ranked.took END) AS p99
             FROM (
-                SELECT TOP (CAST(:most AS int)) {processed_on} AS processed_on,
-                    CASE WHEN {topic} IS NOT NULL THEN DATEDIFF_BIG(microsecond, {created_on}, {processed_on}) END AS took
-                FROM {table}
-                WHERE {status} = 2
-                ORDER BY {processed_on} DESC) last
+                SELECT last.processed_on, last.took, COUNT(last.took) OVER () AS timed,
+                    ROW_NUMBER() OVER (ORDER BY CASE WHEN last.took IS NULL THEN 1 ELSE 0 END, last.took) AS place
+                FROM (
+                    SELECT TOP (CAST(:most AS int)) {processed_on} AS processed_on, CASE WHEN {topic} IS NOT NULL
+                        THEN DATEDIFF_BIG(microsecond, {created_on}, {processed_on}) END AS took
+                    FROM {table}
+                    WHERE {status} = 2
+                    ORDER BY {processed_on} DESC) last) ranked
             """;
 
     static final String BLOCKED = """

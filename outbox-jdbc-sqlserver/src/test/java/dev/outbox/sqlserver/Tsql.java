@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
  * statements that read and write and their conditions, is given to Druid's grammar, which knows the hints.
  */
 final class Tsql {
-    private static final Pattern TOKEN = Pattern.compile(
-            "\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|\\d+\\.\\d+|[@\\w]+|<>|<=|>=|.)", Pattern.DOTALL);
+    private static final Pattern TOKEN =
+            Pattern.compile("\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|[@\\w]+|<>|<=|>=|.)", Pattern.DOTALL);
 
     private static final Set<String> STATEMENTS = Set.of(
             "SELECT", "INSERT", "UPDATE", "DELETE", "SET", "DECLARE", "EXEC", "BEGIN", "IF", "WHILE", "BREAK", "THROW",
