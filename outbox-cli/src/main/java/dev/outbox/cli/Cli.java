@@ -76,7 +76,7 @@ final class Cli {
     }
 
     private static int failed(PrintWriter err, Exception failure) {
-        err.println("outbox: " + Secrets.masked(String.valueOf(failure.getMessage())));
+        err.println("outbox: " + Words.forOperators(String.valueOf(failure.getMessage())));
         if (failure instanceof CliException known) {
             return known.exitCode();
         }

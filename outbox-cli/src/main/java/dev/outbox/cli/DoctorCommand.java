@@ -52,7 +52,7 @@ final class DoctorCommand extends TableCommand {
 
     private void say(String what, String text) {
         if (!text.isEmpty()) {
-            output().say("        " + what + ": " + TextTable.printable(text));
+            output().say("        " + what + ": " + Words.forOperators(text));
         }
     }
 }

@@ -274,7 +274,7 @@ class CommandsIT {
         TestCli.Result result = cli.run("dead", "requeue", "--all", "--because=x", "--yes");
 
         assertThat(result.code()).isEqualTo(ExitCode.FAILED);
-        assertThat(result.err()).contains("outbox_audit");
+        assertThat(result.err()).contains("outbox_audit", "create it with outbox migrate apply --admin");
         assertThat(dead()).hasSize(3);
     }
 
