@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.jdbc.internal.TableName;
@@ -10,6 +11,7 @@ import dev.outbox.spi.Heartbeat;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
@@ -58,9 +60,10 @@ final class PostgresHeartbeat {
         this.connections = connections;
         this.ticker = ticker;
         this.pollers = PostgresTable.quote(new TableName(table.name().schema(), "outbox_pollers"));
-        this.find = table.layout().resolve(FIND);
-        this.note = table.layout().with("pollers", pollers).resolve(NOTE);
-        this.forget = table.layout().with("pollers", pollers).resolve(FORGET);
+        Layout layout = new Layout(pollers, Map.of("pollers", pollers)); // it has no phases
+        this.find = layout.resolve(FIND);
+        this.note = layout.resolve(NOTE);
+        this.forget = layout.resolve(FORGET);
     }
 
     void note(Heartbeat heartbeat) {
