@@ -89,7 +89,9 @@ final class PostgresFlavor implements Flavor {
     private static AdminTable table(
             Connection connection, TableName name, Box box, @Nullable String comment, Set<String> columns)
             throws SQLException {
-        Phase phase = Marker.read(comment).map(Marker::phase).orElse(columns.contains("work_item_id") ? Phase.CLEAN : Phase.LEGACY);
+        Phase phase = Marker.read(comment)
+                .map(Marker::phase)
+                .orElse(columns.contains("work_item_id") ? Phase.CLEAN : Phase.LEGACY);
         TableName audit = new TableName(name.schema(), AdminTable.AUDIT);
         TableName pollers = new TableName(name.schema(), AdminTable.POLLERS);
         Map<String, String> physical = new HashMap<>();

@@ -256,8 +256,7 @@ final class Verifier {
     /** Pollers that tell of themselves also tell which phase they read; they do so twice a minute. */
     private void pollers() throws SQLException {
         String pollers = Quoted.table(new TableName(table.name().schema(), "outbox_pollers"));
-        if (table.phase() == Phase.CLEAN
-                || !isTrue("to_regclass(%s) IS NOT NULL".formatted(Quoted.text(pollers)))) {
+        if (table.phase() == Phase.CLEAN || !isTrue("to_regclass(%s) IS NOT NULL".formatted(Quoted.text(pollers)))) {
             return;
         }
         long behind = number("SELECT count(*) FROM %s WHERE table_name = %s AND phase < %s"
