@@ -1,8 +1,8 @@
 package dev.outbox.cli;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.migrations.Backfill;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.migrations.Backfill;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

@@ -2,9 +2,9 @@ package dev.outbox.cli;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.admin.Box;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Database;
 import dev.outbox.migrations.OutboxMigrations;
-import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.TableReport;
 import dev.outbox.migrations.Upgrade;
 import java.sql.Connection;
