@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * Moves items from a source to a destination and settles what happened.
  *
  * <p>Started, it has a thread that claims, one that settles, one that renews leases and one that purges,
- * and delivers on its own threads or the given executor. It uses at most two connections at a time; a
+ * and delivers on its own threads or the given executor. It uses at most two connections at a time, and twice a
+ * minute a third one for a moment; a
  * transactional destination one more per item under way. Any number of pollers, in one JVM or many, may
  * share a source's table.
  *
@@ -34,6 +35,9 @@ public final class Poller implements AutoCloseable {
 
     /** How long close() waits for an interrupted delivery to return, and for a database to come back. */
     private static final Duration GRACE = Duration.ofSeconds(5);
+
+    /** Fewer rows than this are not purged one time after the other. */
+    private static final int WORTH_PURGING = 100;
 
     /** How much longer than the drain timeout close() waits for a statement under way. */
     private static final Duration PATIENCE = Duration.ofSeconds(15);
@@ -63,6 +67,7 @@ public final class Poller implements AutoCloseable {
     private final List<WakeUp.Subscription> subscriptions = new ArrayList<>();
     private @Nullable ExecutorService ownExecutor;
     private volatile @Nullable Workers workers;
+    private long nextBeat;
     private volatile boolean settlerStops;
     private volatile boolean renewerStops;
 
@@ -321,30 +326,25 @@ public final class Poller implements AutoCloseable {
 
     /** The first purge comes after a random part of the interval, so that nodes do not purge in step. */
     private void purgeLoop() {
-        long beat = System.nanoTime() + Vitals.FIRST.toNanos();
+        nextBeat = System.nanoTime() + Vitals.FIRST.toNanos();
         long purge = System.nanoTime() + (long) (options.purgeEvery().toNanos() * Math.random());
         while (!isStopping()) {
-            if (System.nanoTime() - beat >= 0) {
-                alone(vitals::beat);
-                beat = System.nanoTime() + Vitals.PERIOD.toNanos();
-            }
+            beatIfDue();
             if (System.nanoTime() - purge >= 0) {
                 tryPurge();
                 purge = System.nanoTime() + options.purgeEvery().toNanos();
             }
             long now = System.nanoTime();
-            purging.await(Math.max(0, Math.min(beat - now, purge - now)));
+            purging.await(Math.max(0, Math.min(nextBeat - now, purge - now)));
         }
-        alone(vitals::end);
+        vitals.end();
     }
 
-    /** With no other statement of the poller but a claim, so that it needs no third connection. */
-    private void alone(Runnable statement) {
-        io.lock();
-        try {
-            statement.run();
-        } finally {
-            io.unlock();
+    /** Not under the lock of settles and renewals: whoever holds up a heartbeat must not hold up those. */
+    private void beatIfDue() {
+        if (System.nanoTime() - nextBeat >= 0) {
+            vitals.beat();
+            nextBeat = System.nanoTime() + Vitals.PERIOD.toNanos();
         }
     }
 
@@ -357,9 +357,11 @@ public final class Poller implements AutoCloseable {
         }
     }
 
+    /** Until little is left: what becomes old enough meanwhile waits for the next time. */
     private void purge() {
         int removed;
         do {
+            beatIfDue();
             io.lock();
             try {
                 removed = options.source().purge();
@@ -371,7 +373,7 @@ public final class Poller implements AutoCloseable {
                 LOG.debug("poller {}: purged {} items", options.name(), count);
                 options.emit(() -> new OutboxEvent.Purged(count));
             }
-        } while (removed > 0 && !isStopping());
+        } while (removed >= WORTH_PURGING && !isStopping());
     }
 
     private void pause(String what, RuntimeException failure, Duration pause) {

@@ -104,7 +104,7 @@ public final class Admin {
         try {
             return sessions.run("look at the health", session -> {
                 List<String> complaints = new ArrayList<>();
-                for (AdminTable table : session.tables(null)) {
+                for (AdminTable table : session.tables()) {
                     complaints.addAll(new HealthTable(session, table).complaints(limits));
                 }
                 return Health.of(complaints);

@@ -112,6 +112,13 @@ public final class DeadLetters {
         return tally.result();
     }
 
+    /** Only what was Dead at the start: what dies again meanwhile is not taken twice. */
+    private static DeadFilter before(DeadFilter filter, long start) {
+        Duration since = Duration.ofNanos(System.nanoTime() - start);
+        Duration olderThan = filter.olderThan();
+        return filter.olderThan(olderThan == null ? since : olderThan.plus(since));
+    }
+
     private static ActionResult perform(Session session, List<AdminTable> tables, DeadFilter filter, Action action)
             throws SQLException {
         tables.forEach(AdminTable::auditable); // both, before anything is done to one
@@ -120,8 +127,9 @@ public final class DeadLetters {
             DeadTable dead = new DeadTable(session, table);
             String position = null;
             List<Item> batch;
+            long start = System.nanoTime();
             do {
-                batch = dead.oldest(filter, position, BATCH);
+                batch = dead.oldest(before(filter, start), position, BATCH);
                 if (!batch.isEmpty()) {
                     position = DeadTable.position(batch.get(batch.size() - 1));
                     tally.add(batch, action.run(dead, batch, tally.count()), action);

@@ -152,11 +152,13 @@ public final class Doctor {
                     "create it with OutboxMigrations.installAdmin(...)"));
         }
         List<Diagnosis> found = new ArrayList<>();
+        boolean alive =
+                status.pollers().stream().anyMatch(poller -> poller.silentFor().compareTo(limits.silence()) <= 0);
         for (KnownPoller poller : status.pollers()) {
             if (poller.silentFor().compareTo(limits.silence()) > 0) {
                 found.add(new Diagnosis(
                         "pollers",
-                        Severity.WARN,
+                        alive ? Severity.NOTE : Severity.WARN,
                         "poller " + poller.name() + " is silent",
                         "for " + poller.silentFor() + ", version " + poller.version(),
                         "if it was stopped for good, delete its row in " + AdminTable.POLLERS

@@ -1,10 +1,13 @@
 package dev.outbox.admin;
 
 import dev.outbox.Status;
+import dev.outbox.jdbc.Phase;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 
 /** Looks for what is not well in one table, in statements that stay cheap however large it is. */
 final class HealthTable {
@@ -19,6 +22,15 @@ final class HealthTable {
     List<String> complaints(HealthLimits limits) throws SQLException {
         List<String> complaints = new ArrayList<>();
         StatusTable status = new StatusTable(session, table);
+        if (!table.phase().before(Phase.FLIPPED)) { // messages flow before it too, but nothing here could tell
+            complaints.addAll(items(status, limits));
+        }
+        silence(status.pollers(), limits).ifPresent(complaints::add);
+        return complaints;
+    }
+
+    private List<String> items(StatusTable status, HealthLimits limits) throws SQLException {
+        List<String> complaints = new ArrayList<>();
         status.oldestDue()
                 .filter(age -> age.compareTo(limits.oldestDue()) > 0)
                 .ifPresent(age -> complaints.add(table.name() + ": an item has been due for " + seconds(age)
@@ -36,13 +48,16 @@ final class HealthTable {
             complaints.add(table.name() + ": " + blocked + (blocked == 1 ? " key is" : " keys are")
                     + " blocked by a Dead item; requeue or discard it");
         }
-        for (KnownPoller poller : status.pollers()) {
-            if (poller.silentFor().compareTo(limits.silence()) > 0) {
-                complaints.add(table.name() + ": poller " + poller.name() + " has been silent for "
-                        + seconds(poller.silentFor()) + ", the limit is " + limits.silence());
-            }
-        }
         return complaints;
+    }
+
+    /** One that fell silent while others work has been replaced. */
+    private Optional<String> silence(List<KnownPoller> pollers, HealthLimits limits) {
+        return pollers.stream()
+                .min(Comparator.comparing(KnownPoller::silentFor))
+                .filter(freshest -> freshest.silentFor().compareTo(limits.silence()) > 0)
+                .map(freshest -> table.name() + ": poller " + freshest.name() + " has been silent for "
+                        + seconds(freshest.silentFor()) + ", the limit is " + limits.silence());
     }
 
     private static Duration seconds(Duration length) {

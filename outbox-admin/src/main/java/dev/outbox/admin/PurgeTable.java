@@ -35,7 +35,7 @@ final class PurgeTable {
                 removed = query.set("older_than", olderThan).set("batch", BATCH).update();
             }
             count += removed;
-        } while (removed > 0);
+        } while (removed == BATCH); // not for ever, while more become old enough
         return new PurgeResult(false, count, false);
     }
 }

@@ -106,6 +106,32 @@ class DeadLettersIT {
     }
 
     @Test
+    void whatDiesAgainAtOnceIsNotTakenTwice() {
+        List<Message> messages = new ArrayList<>();
+        for (int i = 0; i < 600; i++) {
+            messages.add(Message.to("orders").payload("x"));
+        }
+        messages.forEach(boxes::enqueue);
+        boxes.killAll("no route", OnDead.SKIP);
+        boxes.execute("""
+                CREATE FUNCTION dies_again() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    NEW.status := 3;
+                    NEW.processed_on := clock_timestamp();
+                    RETURN NEW;
+                END $$;
+                CREATE TRIGGER dies_again BEFORE UPDATE ON outbox FOR EACH ROW WHEN (NEW.status = 0)
+                    EXECUTE FUNCTION dies_again();
+                """);
+
+        assertThat(dead.requeue(DeadFilter.all(), Requeue.by("anna", "fixed"))
+                        .count())
+                .isEqualTo(600);
+
+        assertThat(boxes.value("SELECT count(*) FROM outbox_audit")).isEqualTo("600");
+    }
+
+    @Test
     void thePayloadIsShownOnlyOnRequest() {
         ItemRef ref = boxes.dead(
                 Message.to("orders")

@@ -90,7 +90,7 @@ class DoctorIT {
         assertThat(boxes.admin().doctor().examine(PATIENT))
                 .filteredOn(found -> found.check().equals("inbox schema"))
                 .singleElement()
-                .satisfies(found -> assertThat(found.evidence()).isEqualTo("phase 2 (dual)"));
+                .satisfies(found -> assertThat(found.evidence()).isEqualTo("phase 2"));
     }
 
     @Test
@@ -249,8 +249,9 @@ class DoctorIT {
                 .extracting(Diagnosis::what)
                 .containsExactly(
                         "poller outdated reads an older layout",
-                        "poller silent is silent",
                         "deliveries of poller slow take longer than its lease");
+        boxes.execute("DELETE FROM outbox_pollers WHERE poller <> 'silent'");
+        assertThat(troubles(PATIENT)).extracting(Diagnosis::what).containsExactly("poller silent is silent");
     }
 
     @Test

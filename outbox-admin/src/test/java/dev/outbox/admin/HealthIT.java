@@ -65,6 +65,26 @@ class HealthIT {
     }
 
     @Test
+    void aPollerThatWasReplacedIsNotMissed() {
+        boxes.execute("""
+                INSERT INTO outbox_pollers (started_on, seen_on, lease_ms, longest_delivery_ms, phase, table_name, poller,
+                    version)
+                VALUES (statement_timestamp(), statement_timestamp() - interval '1 hour', 30000, 10, 4, 'public.outbox',
+                        'killed', '1'),
+                    (statement_timestamp(), statement_timestamp(), 30000, 10, 4, 'public.outbox', 'its successor', '1')
+                """);
+
+        assertThat(boxes.admin().health()).isEqualTo(new Health(Health.State.UP, List.of()));
+    }
+
+    @Test
+    void aTableOnItsWayIsNoReasonToBeDown() {
+        boxes.execute("COMMENT ON TABLE inbox IS 'dev.outbox inbox phase 2'");
+
+        assertThat(boxes.admin().health().state()).isEqualTo(Health.State.UP);
+    }
+
+    @Test
     void aDatabaseThatDoesNotAnswerIsDownAndNothingIsThrown() {
         PGSimpleDataSource nowhere = new PGSimpleDataSource();
         nowhere.setUrl("jdbc:postgresql://localhost:1/nowhere?password=secret");

@@ -148,6 +148,7 @@ final class DeadCommands {
                 return print(act(dead, true));
             }
             if (items.isEmpty()) {
+                long asked = System.nanoTime();
                 ActionResult would = act(dead, true);
                 if (would.count() == 0) {
                     return print(would);
@@ -158,6 +159,7 @@ final class DeadCommands {
                     output().say(ItemText.table(would.first()));
                 }
                 confirmation.require(environment, verb(true) + " " + number(would) + "?");
+                filter.before(Duration.ofNanos(System.nanoTime() - asked));
             }
             return print(act(dead, false));
         }

@@ -33,6 +33,11 @@ final class DeadFilterOptions {
         return new DeadFilter(box, topic, key, tenant, error, olderThan);
     }
 
+    /** Only what was dead so long ago already: nobody has said yes to what died since. */
+    void before(Duration sinceAsked) {
+        olderThan = olderThan == null ? sinceAsked : olderThan.plus(sinceAsked);
+    }
+
     boolean areGiven() {
         return !filter().equals(DeadFilter.all());
     }

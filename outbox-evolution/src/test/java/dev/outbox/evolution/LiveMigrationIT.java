@@ -45,7 +45,7 @@ class LiveMigrationIT {
     private static final Size LARGE = new Size(50_000, 3_000);
 
     private final EmbeddedDatabase database = EmbeddedDatabase.create();
-    private final HikariDataSource pool = database.pool(24);
+    private final HikariDataSource pool = database.pool(40);
     private final PGSimpleDataSource migration = new PGSimpleDataSource();
     private final Upgrade outbox = hasty(Upgrade.outbox("outbox"));
     private final Upgrade inbox = hasty(Upgrade.inbox("inbox", LiveApplications.CONSUMER));
@@ -54,7 +54,7 @@ class LiveMigrationIT {
     private LiveApplications applications = new LiveApplications(pool, spelling);
 
     private static Upgrade hasty(Upgrade upgrade) {
-        return upgrade.refreshInterval(Duration.ofSeconds(2)).quietFor(Duration.ofSeconds(3));
+        return upgrade.refreshInterval(Duration.ofSeconds(4)).quietFor(Duration.ofSeconds(3));
     }
 
     private void open(Spelling spelling, Size size) throws SQLException {

@@ -68,6 +68,11 @@ class PhasePlanIT {
     /** Reads of whole tables while a poller of each kind works; a session tells of them when it ends. */
     private static void assertServed(Legacy legacy, String phase) throws SQLException {
         legacy.run("ANALYZE outbox, inbox");
+        await("the migration's sessions are gone")
+                .atMost(Duration.ofMinutes(2))
+                .until(() -> legacy.value("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                                + " AND backend_type = 'client backend' AND pid <> pg_backend_pid()")
+                        .equals("0"));
         for (String table : List.of("outbox", "inbox")) {
             Open open = table.equals("outbox")
                     ? PostgresOutbox::create

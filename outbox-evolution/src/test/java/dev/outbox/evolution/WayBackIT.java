@@ -15,6 +15,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,13 +82,10 @@ class WayBackIT {
         PGSimpleDataSource migration = new PGSimpleDataSource();
         migration.setUrl(legacy.jdbcUrl());
         migration.setApplicationName("back");
-        Thread back = new Thread(() -> {
-            assertThatThrownBy(() -> Upgrade.outbox("outbox")
-                            .refreshInterval(Duration.ofHours(1))
-                            .back(migration, Phase.LEGACY))
-                    .isInstanceOf(OutboxException.class);
-        });
-        back.start();
+        CompletableFuture<?> back = CompletableFuture.runAsync(() -> assertThatThrownBy(() -> Upgrade.outbox("outbox")
+                        .refreshInterval(Duration.ofHours(1))
+                        .back(migration, Phase.LEGACY))
+                .isInstanceOf(OutboxException.class));
         await().atMost(PATIENCE)
                 .until(() -> legacy.value("SELECT obj_description('outbox'::regclass)")
                         .startsWith("dev.outbox phase 0 since "));
@@ -100,7 +99,7 @@ class WayBackIT {
         assertThat(legacy.value("SELECT count(*) FROM outbox WHERE [Payload] = 'late' AND payload = 'late'"))
                 .isEqualTo("1");
         legacy.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'back'");
-        back.join(PATIENCE.toMillis());
+        back.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
 
         assertThat(outbox.report(pool).findings())
                 .extracting(Finding::concern)

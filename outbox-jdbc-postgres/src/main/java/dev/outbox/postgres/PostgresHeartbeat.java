@@ -27,8 +27,11 @@ final class PostgresHeartbeat {
     static final String NOTE = """
             WITH silent AS (
                 DELETE FROM {pollers}
-                WHERE seen_on < statement_timestamp() - interval '1 day'
-                  AND NOT (table_name = :table_name AND poller = :poller))
+                WHERE ctid = ANY (ARRAY(
+                    SELECT ctid FROM {pollers}
+                    WHERE seen_on < statement_timestamp() - interval '1 day'
+                      AND NOT (table_name = :table_name AND poller = :poller)
+                    FOR UPDATE SKIP LOCKED)))
             INSERT INTO {pollers} (started_on, seen_on, last_success_on, lease_ms, longest_delivery_ms, phase, table_name,
                 poller, version)
             VALUES (statement_timestamp() - :running * interval '1 microsecond', statement_timestamp(),

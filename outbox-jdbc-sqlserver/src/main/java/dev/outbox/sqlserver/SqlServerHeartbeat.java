@@ -34,8 +34,10 @@ final class SqlServerHeartbeat {
                 DATEADD(day, -CAST(@running / 86400000 AS int), @now));
             SET @success = DATEADD(millisecond, -CAST(@since % 86400000 AS int),
                 DATEADD(day, -CAST(@since / 86400000 AS int), @now));
+            DELETE FROM {pollers} WITH (ROWLOCK, READPAST)
+            WHERE SeenOn < DATEADD(day, -1, @now);
             DELETE FROM {pollers}
-            WHERE SeenOn < DATEADD(day, -1, @now) OR TableName = @table AND Poller = @poller;
+            WHERE TableName = @table AND Poller = @poller;
             IF @last = 0
                 INSERT INTO {pollers} (TableName, Poller, Version, Phase, StartedOn, SeenOn, LastSuccessOn, LeaseMs,
                     LongestDeliveryMs)

@@ -218,6 +218,8 @@ final class SqlServerSource implements TransactionalSource {
             Borrowed tx = connections.transactional();
             boolean begun = false;
             try {
+                // whatever the pool says: under SNAPSHOT a settle after a renewal would fail for ever
+                tx.connection().setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                 handling.begin(tx.connection());
                 begun = true;
                 return tx;

@@ -49,7 +49,7 @@ class TortureSmokeIT {
                 Fault.OLD_SNAPSHOT);
         Set<Fault> messages = EnumSet.of(Fault.POISON, Fault.DUPLICATE_STORM);
         // Apart from those that hold a key back: items whose lease expires again and again are put off for minutes.
-        Set<Fault> ends = EnumSet.of(Fault.KILL, Fault.SIGTERM, Fault.CLOCK_JUMP);
+        Set<Fault> ends = EnumSet.of(Fault.KILL, Fault.PAUSE, Fault.SIGTERM, Fault.CLOCK_JUMP);
         Set<Fault> others = EnumSet.complementOf(EnumSet.of(Fault.PGBOUNCER, Fault.MIGRATION));
         List<Set<Fault>> turns =
                 List.of(steps, network, database, messages, ends, others, EnumSet.of(Fault.MIGRATION, Fault.KILL));

@@ -4,6 +4,7 @@ import dev.outbox.ConflictException;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.OnConflict;
+import dev.outbox.OutboxException;
 import dev.outbox.Receipt;
 import dev.outbox.Receipt.Kind;
 import dev.outbox.event.OutboxEvent;
@@ -18,7 +19,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.NoSuchElementException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -116,12 +117,24 @@ public final class Reception {
                         Timestamps.read(row, "last_seen_on")));
     }
 
+    /** A record that was there, and was purged before it could be counted. */
+    private static Known present(Identity identity, @Nullable Known known) {
+        if (known == null) {
+            throw new OutboxException(
+                    "the record of message " + identity.messageId() + " of " + identity.source()
+                            + " was removed while the message came again; roll back and try again",
+                    new NoSuchElementException("no record"),
+                    true);
+        }
+        return known;
+    }
+
     public Receipt receive(Connection tx, Incoming incoming, Receiving receiving) throws SQLException {
         Identity identity = identify(incoming);
         incoming.checkReceivable();
         byte[] hash = incoming.hash();
         CallersTransaction.check("receive", tx);
-        Receipt receipt = Objects.requireNonNull(receiving.take(identity, hash)).receipt();
+        Receipt receipt = present(identity, receiving.take(identity, hash)).receipt();
         tell(identity, receipt);
         return answer(identity, receipt);
     }
@@ -144,8 +157,8 @@ public final class Reception {
         for (Map<Identity, Integer> round : rounds(arrivals)) {
             Map<Identity, Known> known =
                     enqueueing.take(round.values().stream().map(arrivals::get).toList());
-            round.forEach((identity, place) -> receipts[place] =
-                    Objects.requireNonNull(known.get(identity)).receipt());
+            round.forEach((identity, place) ->
+                    receipts[place] = present(identity, known.get(identity)).receipt());
         }
         List<Message> stored = new ArrayList<>();
         for (int i = 0; i < receipts.length; i++) {
