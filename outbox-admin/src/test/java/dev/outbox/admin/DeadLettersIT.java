@@ -124,8 +124,7 @@ class DeadLettersIT {
                     EXECUTE FUNCTION dies_again();
                 """);
 
-        assertThat(dead.requeue(DeadFilter.all(), Requeue.by("anna", "fixed"))
-                        .count())
+        assertThat(dead.requeue(DeadFilter.all(), Requeue.by("anna", "fixed")).count())
                 .isEqualTo(600);
 
         assertThat(boxes.value("SELECT count(*) FROM outbox_audit")).isEqualTo("600");
