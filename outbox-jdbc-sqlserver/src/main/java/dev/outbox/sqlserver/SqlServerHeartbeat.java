@@ -34,8 +34,9 @@ final class SqlServerHeartbeat {
                 DATEADD(day, -CAST(@running / 86400000 AS int), @now));
             SET @success = DATEADD(millisecond, -CAST(@since % 86400000 AS int),
                 DATEADD(day, -CAST(@since / 86400000 AS int), @now));
-            DELETE FROM {pollers} WITH (ROWLOCK, READPAST)
-            WHERE SeenOn < DATEADD(day, -1, @now);
+            DELETE p
+            FROM {pollers} p WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            WHERE p.SeenOn < DATEADD(day, -1, @now);
             DELETE FROM {pollers}
             WHERE TableName = @table AND Poller = @poller;
             IF @last = 0
