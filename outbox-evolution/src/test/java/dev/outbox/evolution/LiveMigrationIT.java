@@ -54,7 +54,7 @@ class LiveMigrationIT {
     private LiveApplications applications = new LiveApplications(pool, spelling);
 
     private static Upgrade hasty(Upgrade upgrade) {
-        return upgrade.refreshInterval(Duration.ofSeconds(4)).quietFor(Duration.ofSeconds(3));
+        return upgrade.refreshInterval(Duration.ofSeconds(3)).quietFor(Duration.ofSeconds(3));
     }
 
     private void open(Spelling spelling, Size size) throws SQLException {
