@@ -2,7 +2,9 @@ package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.ItemColumns;
 import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.Marker;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
@@ -19,34 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL. */
 final class PostgresFlavor implements Flavor {
-    private static final List<String> COLUMNS = List.of(
-            "work_item_id",
-            "owner_token",
-            "sequence",
-            "created_on",
-            "due_on",
-            "locked_until",
-            "processed_on",
-            "attempt_count",
-            "status",
-            "priority",
-            "blocks_key",
-            "topic",
-            "message_key",
-            "message_id",
-            "correlation_id",
-            "tenant_id",
-            "content_type",
-            "processed_by",
-            "last_error",
-            "headers",
-            "payload",
-            "payload_bytes");
-
     private static final List<String> INBOX_COLUMNS = List.of("consumer", "source", "first_seen_on");
-
-    /** What a new column is called while an old one of another type has its name. */
-    private static final Map<String, String> INTERIM = Map.of("status", "status_code");
 
     private static final String FIND = """
             SELECT n.nspname, obj_description(c.oid, 'pg_class'), a.attname
@@ -98,7 +73,7 @@ final class PostgresFlavor implements Flavor {
         physical.put("audit", quote(audit));
         physical.put("pollers", quote(pollers));
         if (!phase.before(Phase.FLIPPED)) {
-            COLUMNS.forEach(column -> physical.put(column, physical(name, box, phase, columns, column)));
+            ItemColumns.ALL.forEach(column -> physical.put(column, physical(name, box, phase, columns, column)));
             if (box == Box.INBOX) {
                 INBOX_COLUMNS.forEach(column -> physical.put(column, physical(name, box, phase, columns, column)));
                 physical.put("consumers", CONSUMERS.formatted(quote(name)));
@@ -125,7 +100,7 @@ final class PostgresFlavor implements Flavor {
     }
 
     private static String physical(TableName name, Box box, Phase phase, Set<String> columns, String column) {
-        String interim = INTERIM.getOrDefault(column, column + "_new");
+        String interim = LegacyNames.interim(column);
         if (phase.before(Phase.SETTLING) && columns.contains(interim)) {
             return "\"" + interim + "\"";
         }

@@ -2,6 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.ItemColumns;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.TableName;
@@ -17,30 +18,7 @@ import java.util.Optional;
 
 /** SQL Server, whose tables are all canonical. */
 final class SqlServerFlavor implements Flavor {
-    static final List<String> COLUMNS = List.of(
-            "work_item_id",
-            "owner_token",
-            "sequence",
-            "created_on",
-            "due_on",
-            "locked_until",
-            "processed_on",
-            "attempt_count",
-            "status",
-            "priority",
-            "blocks_key",
-            "topic",
-            "message_key",
-            "exact_key",
-            "message_id",
-            "correlation_id",
-            "tenant_id",
-            "content_type",
-            "processed_by",
-            "last_error",
-            "headers",
-            "payload",
-            "payload_bytes");
+    static final List<String> COLUMNS = ItemColumns.with("exact_key");
 
     private static final List<String> INBOX_COLUMNS = List.of("consumer", "source", "first_seen_on");
 

@@ -84,7 +84,7 @@ class PhasePlanIT {
                 WorkQueue queue = open.on(pool);
                 ClaimRequest request = new ClaimRequest(10, Duration.ofHours(1), 3, Set.of(), "test");
                 assertThat(queue.source().claim(request).items()).isNotEmpty();
-                assertThat(queue.purge(RETENTION)).isNotNegative();
+                queue.purge(RETENTION); // its plan is what counts
             }
             await().atMost(Duration.ofMinutes(2))
                     .until(() -> legacy.value("SELECT count(*) FROM pg_stat_activity WHERE application_name = '"

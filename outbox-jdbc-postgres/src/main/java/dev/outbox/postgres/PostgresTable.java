@@ -4,6 +4,7 @@ import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Capability;
+import dev.outbox.jdbc.internal.ItemColumns;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.Marker;
@@ -33,30 +34,6 @@ record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, 
 
     private static final String OWNER = "dev.outbox consumer ";
 
-    private static final List<String> COLUMNS = List.of(
-            "work_item_id",
-            "owner_token",
-            "sequence",
-            "created_on",
-            "due_on",
-            "locked_until",
-            "processed_on",
-            "attempt_count",
-            "status",
-            "priority",
-            "blocks_key",
-            "topic",
-            "message_key",
-            "message_id",
-            "correlation_id",
-            "tenant_id",
-            "content_type",
-            "processed_by",
-            "last_error",
-            "headers",
-            "payload",
-            "payload_bytes");
-
     private static final String FIND = """
             SELECT c.oid::bigint::int, n.nspname, obj_description(c.oid, 'pg_class'), a.attname,
                 format_type(a.atttypid, a.atttypmod), col_description(c.oid, a.attnum)
@@ -76,20 +53,20 @@ record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, 
         Found found = find(connection, name);
         Phase phase = found.phase(false);
         if (phase != Phase.LEGACY) {
-            found.need("an outbox", COLUMNS, phase);
+            found.need("an outbox", ItemColumns.ALL, phase);
         }
         if (found.types.keySet().containsAll(INBOX_COLUMNS) || (phase == Phase.CLEAN && found.isLegacy(true))) {
             throw new OutboxException("table \"" + found.name + "\" is an inbox table; open it with PostgresInbox, or"
                     + " set table(...)");
         }
-        return found.table(phase, false, COLUMNS, Map.of());
+        return found.table(phase, false, ItemColumns.ALL, Map.of());
     }
 
     /** An inbox table: the rows of this consumer are ours. */
     static PostgresTable detectInbox(Connection connection, TableName name, String consumer) throws SQLException {
         Found found = find(connection, name);
         Phase phase = found.phase(true);
-        List<String> columns = new ArrayList<>(COLUMNS);
+        List<String> columns = new ArrayList<>(ItemColumns.ALL);
         columns.addAll(INBOX_COLUMNS);
         if (phase != Phase.LEGACY) {
             found.need("an inbox", columns, phase);

@@ -1,6 +1,7 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.internal.ItemColumns;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.TableName;
@@ -22,30 +23,7 @@ import java.util.Map;
  * @param lockSpace what the names of this table's application locks begin with, the same on every node
  */
 record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean byCodePoint) {
-    private static final List<String> COLUMNS = List.of(
-            "work_item_id",
-            "owner_token",
-            "sequence",
-            "created_on",
-            "due_on",
-            "locked_until",
-            "processed_on",
-            "attempt_count",
-            "status",
-            "priority",
-            "blocks_key",
-            "topic",
-            "message_key",
-            "exact_key",
-            "message_id",
-            "correlation_id",
-            "tenant_id",
-            "content_type",
-            "processed_by",
-            "last_error",
-            "headers",
-            "payload",
-            "payload_bytes");
+    private static final List<String> COLUMNS = ItemColumns.with("exact_key");
 
     /** What tells an inbox table from an outbox. */
     private static final List<String> INBOX_COLUMNS = List.of(
