@@ -16,6 +16,7 @@ import java.util.Set;
 final class MutantRun {
     private static final Duration LOAD = Duration.ofSeconds(12);
     private static final Duration PATIENCE = Duration.ofSeconds(4);
+    private static final Duration PATIENCE_WITH_THE_INNOCENT = Duration.ofSeconds(60);
 
     private static final int WORKERS = 3;
     private static final int BACKLOG = 1_000;
@@ -79,7 +80,7 @@ final class MutantRun {
             this.seed = seed;
         }
 
-        Verdict run(Set<Fault> faults, Class<? extends Variant> variant, int times) {
+        Verdict run(Set<Fault> faults, Class<? extends Variant> variant, int times, Duration patience) {
             turns++;
             return Turn.run(
                             new Turn.Plan(
@@ -88,7 +89,7 @@ final class MutantRun {
                                     false,
                                     false,
                                     LOAD.multipliedBy(times),
-                                    PATIENCE,
+                                    patience,
                                     seed + turns,
                                     variant.getName(),
                                     WORKERS,
@@ -116,7 +117,7 @@ final class MutantRun {
         Trial trial = new Trial(server, directory.resolve("mutant-history"), seed);
         boolean allCaught = true;
         for (Set<Fault> faults : mutants.stream().map(Mutant::faults).distinct().toList()) {
-            Verdict verdict = trial.run(faults, Variant.Honest.class, 1);
+            Verdict verdict = trial.run(faults, Variant.Honest.class, 1, PATIENCE_WITH_THE_INNOCENT);
             System.out.printf("the library itself, faults %s: %s%n", Fault.format(faults), verdict);
             allCaught &= verdict.isClean();
         }
@@ -125,7 +126,7 @@ final class MutantRun {
             Verdict verdict = new Verdict();
             boolean caught = false;
             for (int i = 1; i <= MOST_TURNS && !caught; i++) {
-                verdict = trial.run(mutant.faults(), mutant.variant(), i);
+                verdict = trial.run(mutant.faults(), mutant.variant(), i, PATIENCE);
                 caught = verdict.count(mutant.violation()) > 0;
             }
             long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
