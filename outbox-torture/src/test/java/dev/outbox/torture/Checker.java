@@ -168,9 +168,13 @@ final class Checker {
     /** What a worker was told it had settled, the database has settled under that very token. */
     private void settles() {
         Set<Settled> applied = new HashSet<>();
+        Set<Settled> finished = new HashSet<>();
         for (Evidence.Change change : evidence.changes()) {
             if (change.oldStatus() == 1 && change.newStatus() != 1 && !change.expired()) {
                 applied.add(new Settled(change.item(), change.oldToken()));
+                if (change.newStatus() >= 2) {
+                    finished.add(new Settled(change.item(), change.oldToken()));
+                }
             }
         }
         Set<Settled> answered = new LinkedHashSet<>(evidence.seen().settled());
@@ -184,8 +188,9 @@ final class Checker {
             }
         }
         for (Settled fenced : evidence.seen().fenced()) {
-            // one that nobody answered may have been accepted, and its repetition is not
-            if (applied.contains(fenced)
+            // One that nobody answered may have been accepted, and its repetition is not; and who puts off the head of a
+            // run gives back the rest of it.
+            if (finished.contains(fenced)
                     && !answered.contains(fenced)
                     && !evidence.seen().unsure().contains(fenced)) {
                 verdict.add(
