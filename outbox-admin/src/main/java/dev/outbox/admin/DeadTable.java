@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -116,6 +117,15 @@ final class DeadTable {
     Set<ItemRef> discard(List<Item> batch, Discard how) throws SQLException {
         String statement = table.box() == Box.OUTBOX ? sql.discardOutbox() : sql.discardInbox();
         try (Query query = audited(statement, batch, how.actor(), how.reason())) {
+            if (table.box() == Box.INBOX) {
+                List<Instant> died = batch.stream()
+                        .map(Item::processedOn)
+                        .filter(Objects::nonNull)
+                        .sorted()
+                        .toList();
+                query.set("first", Timestamps.write(died.isEmpty() ? EARLIEST : died.get(0)))
+                        .set("last", Timestamps.write(died.isEmpty() ? EARLIEST : died.get(died.size() - 1)));
+            }
             return changed(query);
         }
     }

@@ -45,7 +45,7 @@ final class LookupTable {
         requireIndex(by, column);
         Layout layout = table.layout()
                 .with("by", Objects.requireNonNull(table.layout().columns().get(column)));
-        try (Query query = layout.resolve(sql.by()).on(session.connection())) {
+        try (Query query = session.query(layout, sql.by())) {
             query.set("value", session.text(session.flavor().searched(by, value)))
                     .set("after", after)
                     .set("size", size);

@@ -2,15 +2,21 @@ package dev.outbox.admin;
 
 /** Searches on PostgreSQL. */
 final class PostgresLookup {
-    /** Of an inbox, a record without a topic is found by its id only while it is Dead. */
+    /**
+     * Of an inbox, a record without a topic is found by its id only while it is Dead, and through all that are: they are
+     * looked at only if something is missing.
+     */
     static final String BY_IDS = """
-            SELECT %1$s
-            FROM {table}
-            WHERE {work_item_id} = ANY (string_to_array(:ids, ',')::uuid[]) AND {topic} IS NOT NULL
+            WITH found AS MATERIALIZED (
+                SELECT %1$s
+                FROM {table}
+                WHERE {work_item_id} = ANY (string_to_array(:ids, ',')::uuid[]) AND {topic} IS NOT NULL)
+            SELECT * FROM found
             UNION ALL
             SELECT %1$s
             FROM {table}
-            WHERE {work_item_id} = ANY (string_to_array(:ids, ',')::uuid[]) AND {topic} IS NULL AND {status} = 3
+            WHERE (SELECT count(*) FROM found) < cardinality(string_to_array(:ids, ','))
+              AND {work_item_id} = ANY (string_to_array(:ids, ',')::uuid[]) AND {topic} IS NULL AND {status} = 3
             """.formatted(ItemRow.POSTGRES);
 
     static final String BY = """
@@ -27,7 +33,8 @@ final class PostgresLookup {
             UNION ALL
             SELECT %1$s, {headers} AS headers, {content_type} AS content_type
             FROM {table}
-            WHERE {work_item_id} = :id::uuid AND {topic} IS NULL AND {status} = 3
+            WHERE NOT EXISTS (SELECT FROM {table} WHERE {work_item_id} = :id::uuid AND {topic} IS NOT NULL)
+              AND {work_item_id} = :id::uuid AND {topic} IS NULL AND {status} = 3
             """.formatted(ItemRow.POSTGRES);
 
     /** Apart, because who may see the rest may not see the payload. */
@@ -40,7 +47,8 @@ final class PostgresLookup {
             SELECT %1$s, {headers} AS headers, {content_type} AS content_type,
                 {payload} AS payload, {payload_bytes} AS payload_bytes
             FROM {table}
-            WHERE {work_item_id} = :id::uuid AND {topic} IS NULL AND {status} = 3
+            WHERE NOT EXISTS (SELECT FROM {table} WHERE {work_item_id} = :id::uuid AND {topic} IS NOT NULL)
+              AND {work_item_id} = :id::uuid AND {topic} IS NULL AND {status} = 3
             """.formatted(ItemRow.POSTGRES);
 
     static final String INDEXED = """

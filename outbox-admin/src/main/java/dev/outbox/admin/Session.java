@@ -1,11 +1,12 @@
 package dev.outbox.admin;
 
-import dev.outbox.OutboxException;
+import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,13 +22,23 @@ final class Session {
     private final Flavor flavor;
     private final Map<Box, TableName> names;
     private final Map<Box, AdminTable> settled;
+    private final Optional<Duration> patience;
 
-    /** @param settled tables that need not be looked at again; grows */
-    Session(Connection connection, Flavor flavor, Map<Box, TableName> names, Map<Box, AdminTable> settled) {
+    /**
+     * @param settled tables that need not be looked at again; grows
+     * @param patience how long a statement may take; empty means as long as it takes
+     */
+    Session(
+            Connection connection,
+            Flavor flavor,
+            Map<Box, TableName> names,
+            Map<Box, AdminTable> settled,
+            Optional<Duration> patience) {
         this.connection = connection;
         this.flavor = flavor;
         this.names = names;
         this.settled = settled;
+        this.patience = patience;
     }
 
     Connection connection() {
@@ -45,7 +56,7 @@ final class Session {
             find(name.getKey(), name.getValue()).ifPresent(found::add);
         }
         if (found.isEmpty()) {
-            throw new OutboxException("there is neither "
+            throw new NoSuchTableException("there is neither "
                     + String.join(
                             " nor ",
                             names.entrySet().stream()
@@ -67,7 +78,7 @@ final class Session {
     AdminTable table(Box box) throws SQLException {
         TableName name = names.get(box);
         Optional<AdminTable> found = name == null ? Optional.empty() : find(box, name);
-        return found.orElseThrow(() -> new OutboxException("there is no " + box + " table"
+        return found.orElseThrow(() -> new NoSuchTableException("there is no " + box + " table"
                 + (name == null ? "" : " \"" + name + "\"") + "; apply outbox-migrations, or name the table with " + box
                 + "(...)"));
     }
@@ -84,7 +95,12 @@ final class Session {
 
     /** @param statement with logical names */
     Query query(AdminTable table, String statement) throws SQLException {
-        return table.layout().resolve(statement).on(connection);
+        return query(table.layout(), statement);
+    }
+
+    Query query(Layout layout, String statement) throws SQLException {
+        Query query = flavor.planned(layout.resolve(statement).on(connection));
+        return patience.isPresent() ? query.within(patience.get()) : query;
     }
 
     @Nullable

@@ -10,7 +10,11 @@ final class SqlServerLookup {
             UNION ALL
             SELECT %1$s
             FROM {table}
-            WHERE {work_item_id} IN (SELECT CAST(value AS uniqueidentifier) FROM STRING_SPLIT(:ids, N','))
+            WHERE (
+                SELECT COUNT(*) FROM {table}
+                WHERE {work_item_id} IN (SELECT CAST(value AS uniqueidentifier) FROM STRING_SPLIT(:ids, N','))
+                  AND {topic} IS NOT NULL) < (SELECT COUNT(*) FROM STRING_SPLIT(:ids, N','))
+              AND {work_item_id} IN (SELECT CAST(value AS uniqueidentifier) FROM STRING_SPLIT(:ids, N','))
               AND {topic} IS NULL AND {status} = 3
             """.formatted(ItemRow.SQL_SERVER);
 
@@ -28,7 +32,9 @@ final class SqlServerLookup {
             UNION ALL
             SELECT %1$s, {headers} AS headers, {content_type} AS content_type
             FROM {table}
-            WHERE {work_item_id} = CAST(:id AS uniqueidentifier) AND {topic} IS NULL AND {status} = 3
+            WHERE NOT EXISTS (
+                SELECT 1 FROM {table} WHERE {work_item_id} = CAST(:id AS uniqueidentifier) AND {topic} IS NOT NULL)
+              AND {work_item_id} = CAST(:id AS uniqueidentifier) AND {topic} IS NULL AND {status} = 3
             """.formatted(ItemRow.SQL_SERVER);
 
     static final String PAYLOAD = """
@@ -40,7 +46,9 @@ final class SqlServerLookup {
             SELECT %1$s, {headers} AS headers, {content_type} AS content_type, {payload} AS payload,
                 {payload_bytes} AS payload_bytes
             FROM {table}
-            WHERE {work_item_id} = CAST(:id AS uniqueidentifier) AND {topic} IS NULL AND {status} = 3
+            WHERE NOT EXISTS (
+                SELECT 1 FROM {table} WHERE {work_item_id} = CAST(:id AS uniqueidentifier) AND {topic} IS NOT NULL)
+              AND {work_item_id} = CAST(:id AS uniqueidentifier) AND {topic} IS NULL AND {status} = 3
             """.formatted(ItemRow.SQL_SERVER);
 
     static final String INDEXED = """

@@ -127,7 +127,8 @@ class RolesIT {
     void theViewerSeesAllButThePayload() {
         ItemRef ref = boxes.dead(Message.to("orders").key("k").header("h", "v").payload("secret"), "e");
         boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("secret"), "e");
-        Admin viewer = Admin.of(roles.get(Role.VIEWER)).build();
+        Admin viewer =
+                Admin.of(roles.get(Role.VIEWER)).glanceTimeout(Boxes.PATIENCE).build();
 
         assertThat(viewer.deadLetters()
                         .list(DeadFilter.all().error("e"), Page.first(5))

@@ -1,5 +1,6 @@
 package dev.outbox.cli;
 
+import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
@@ -25,12 +26,18 @@ final class Output {
             .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
             .build();
 
+    /** What steers a terminal is beyond ASCII, or escaped anyway. */
+    private static final ObjectMapper JSON_FOR_TERMINALS =
+            JSON.copy().configure(JsonGenerator.Feature.ESCAPE_NON_ASCII, true);
+
     private final PrintWriter out;
+    private final ObjectMapper mapper;
     private final boolean json;
     private final boolean coloured;
 
     Output(Environment environment, boolean json) {
         this.out = environment.out();
+        this.mapper = environment.terminal().isThere() ? JSON_FOR_TERMINALS : JSON;
         this.json = json;
         this.coloured = !json && Style.areOn(environment);
     }
@@ -56,7 +63,7 @@ final class Output {
     void json(Object value) {
         if (json) {
             try {
-                out.println(JSON.writeValueAsString(value));
+                out.println(mapper.writeValueAsString(value));
             } catch (JsonProcessingException e) {
                 throw new IllegalStateException(
                         "cannot write " + value.getClass().getName() + " as JSON", e);
