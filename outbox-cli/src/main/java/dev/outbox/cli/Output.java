@@ -1,7 +1,7 @@
 package dev.outbox.cli;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -16,19 +16,11 @@ import java.util.List;
 
 /** What a command prints: for people, or for a script. */
 final class Output {
-    private static final ObjectMapper JSON = JsonMapper.builder()
-            .addModule(new JavaTimeModule())
-            .addModule(new Jdk8Module())
-            .addModule(new SimpleModule()
-                    .addSerializer(ItemRef.class, ToStringSerializer.instance)
-                    .addSerializer(Box.class, ToStringSerializer.instance))
-            .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
-            .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
-            .build();
+    private static final ObjectMapper JSON = json().build();
 
     /** What steers a terminal is beyond ASCII, or escaped anyway. */
     private static final ObjectMapper JSON_FOR_TERMINALS =
-            JSON.copy().configure(JsonGenerator.Feature.ESCAPE_NON_ASCII, true);
+            json().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
 
     private final PrintWriter out;
     private final ObjectMapper mapper;
@@ -40,6 +32,17 @@ final class Output {
         this.mapper = environment.terminal().isThere() ? JSON_FOR_TERMINALS : JSON;
         this.json = json;
         this.coloured = !json && Style.areOn(environment);
+    }
+
+    private static JsonMapper.Builder json() {
+        return JsonMapper.builder()
+                .addModule(new JavaTimeModule())
+                .addModule(new Jdk8Module())
+                .addModule(new SimpleModule()
+                        .addSerializer(ItemRef.class, ToStringSerializer.instance)
+                        .addSerializer(Box.class, ToStringSerializer.instance))
+                .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
+                .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS);
     }
 
     boolean isJson() {

@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
  * statements that read and write and their conditions, is given to Druid's grammar, which knows the hints.
  */
 final class Tsql {
-    private static final Pattern TOKEN =
-            Pattern.compile("\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|[@\\w]+|<>|<=|>=|.)", Pattern.DOTALL);
+    private static final Pattern TOKEN = Pattern.compile(
+            "\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|[@\\w]+|<>|<=|>=|::|.)", Pattern.DOTALL);
 
     private static final Set<String> STATEMENTS = Set.of(
             "SELECT", "INSERT", "UPDATE", "DELETE", "SET", "DECLARE", "EXEC", "BEGIN", "IF", "WHILE", "BREAK", "THROW",
@@ -164,7 +164,7 @@ final class Tsql {
                 matches(
                         text,
                         "GRANT [A-Z]+( [A-Z]+)?( , [A-Z]+( [A-Z]+)?)*"
-                                + "( ON (SCHEMA : : \\[\\w+]|\\[\\w+] \\. \\[\\w+]( \\( \\w+( , \\w+)* \\))?))? TO \\[\\w+]");
+                                + "( ON (SCHEMA :: \\[\\w+]|\\[\\w+] \\. \\[\\w+]( \\( \\w+( , \\w+)* \\))?))? TO \\[\\w+]");
             case "THROW" -> matches(text, "THROW( 5\\d{4} , N'[^']*' , \\d)?");
             default -> druid(text);
         }
