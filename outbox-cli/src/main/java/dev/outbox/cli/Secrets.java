@@ -39,7 +39,7 @@ final class Secrets {
     static boolean areIn(String url) {
         return PARAMETER.matcher(url).find()
                 || PARAMETER.matcher(decoded(url)).find()
-                || !isAddress(url) && AUTHORITY.matcher(url).find();
+                || (!isAddress(url) && AUTHORITY.matcher(url).find());
     }
 
     private static String decoded(String url) {
