@@ -180,7 +180,8 @@ public final class Doctor {
                     Severity.WARN,
                     "nobody polls, and items are due",
                     "the oldest for " + due + "; pollers known: " + known.size(),
-                    "start a poller of this table; one of a version that does not tell of itself is not seen"));
+                    "start a poller of this table; one that is older than the table of the pollers tells of itself after ten"
+                            + " minutes"));
         }
         for (KnownPoller poller : known) {
             found.addAll(troubles(poller, table, limits, alive));

@@ -44,27 +44,44 @@ interface Flavor {
     /**
      * Complete statements about dead letters; each is the same for an outbox and an inbox.
      *
-     * @param newest a page, the newest first, from {@code at}, {@code id} and {@code unknown_id} on
-     * @param oldest the same the other way round
+     * @param newest a page, the newest first, from {@code at} and {@code id} on
+     * @param newestUnknown what follows then: those that died at a time that is not known, from {@code id} on
+     * @param oldest the same the other way round, from {@code at}, {@code id} and {@code unknown_id} on
      * @param count how many there are, up to {@code most}, and how many of them can be requeued
      * @param requeue answers the ids of those it put back
      * @param discardOutbox answers the ids of those it removed
      * @param discardInbox answers the ids of those it made records of; they died between {@code first} and {@code last}
      */
     record DeadSql(
-            String newest, String oldest, String count, String requeue, String discardOutbox, String discardInbox) {}
+            String newest,
+            String newestUnknown,
+            String oldest,
+            String count,
+            String requeue,
+            String discardOutbox,
+            String discardInbox) {}
 
     /**
      * Complete statements that look for items.
      *
      * @param byIds items by their ids
+     * @param recordsByIds Dead records without a topic by their ids, of an inbox
      * @param by a page of those with {@code value} in the column {@code by}
      * @param detail an item with its headers
      * @param payload an item with headers and payload
+     * @param recordDetail a Dead record without a topic
      * @param indexed whether an index serves a search by the column named {@code column}
      * @param rows how many rows the table has: counted up to {@code most}, and estimated
      */
-    record LookupSql(String byIds, String by, String detail, String payload, String indexed, String rows) {}
+    record LookupSql(
+            String byIds,
+            String recordsByIds,
+            String by,
+            String detail,
+            String payload,
+            String recordDetail,
+            String indexed,
+            String rows) {}
 
     /**
      * Complete statements that tell how a table is doing.

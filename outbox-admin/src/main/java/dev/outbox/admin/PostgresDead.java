@@ -16,20 +16,20 @@ final class PostgresDead {
             COALESCE(statement_timestamp() - :older_than::bigint * interval '1 microsecond', 'infinity')""";
 
     static final String NEWEST = """
-            SELECT * FROM (
-                (SELECT %1$s
-                FROM {table}
-                WHERE {status} = 3 AND ({processed_on}, {work_item_id}) < (LEAST(:at, %3$s), :id::uuid)
-                  AND %2$s
-                ORDER BY {processed_on} DESC, {work_item_id} DESC LIMIT :size)
-                UNION ALL
-                (SELECT %1$s
-                FROM {table}
-                WHERE {status} = 3 AND {processed_on} IS NULL AND {work_item_id} < :unknown_id::uuid
-                  AND %2$s
-                ORDER BY {work_item_id} DESC LIMIT :size)) AS dead
-            ORDER BY processed_on DESC NULLS LAST, id DESC LIMIT :size
+            SELECT %1$s
+            FROM {table}
+            WHERE {status} = 3 AND ({processed_on}, {work_item_id}) < (LEAST(:at, %3$s), :id::uuid)
+              AND %2$s
+            ORDER BY {processed_on} DESC, {work_item_id} DESC LIMIT :size
             """.formatted(ItemRow.POSTGRES, FILTER, LATEST);
+
+    static final String NEWEST_UNKNOWN = """
+            SELECT %1$s
+            FROM {table}
+            WHERE {status} = 3 AND {processed_on} IS NULL AND {work_item_id} < :id::uuid
+              AND %2$s
+            ORDER BY {work_item_id} DESC LIMIT :size
+            """.formatted(ItemRow.POSTGRES, FILTER);
 
     static final String OLDEST = """
             SELECT * FROM (

@@ -147,6 +147,7 @@ final class PostgresFlavor implements Flavor {
     public DeadSql dead() {
         return new DeadSql(
                 PostgresDead.NEWEST,
+                PostgresDead.NEWEST_UNKNOWN,
                 PostgresDead.OLDEST,
                 PostgresDead.COUNT,
                 PostgresDead.REQUEUE,
@@ -158,9 +159,11 @@ final class PostgresFlavor implements Flavor {
     public LookupSql lookup() {
         return new LookupSql(
                 PostgresLookup.BY_IDS,
+                PostgresLookup.RECORDS_BY_IDS,
                 PostgresLookup.BY,
                 PostgresLookup.DETAIL,
                 PostgresLookup.PAYLOAD,
+                PostgresLookup.RECORD_DETAIL,
                 PostgresLookup.INDEXED,
                 PostgresLookup.ROWS);
     }

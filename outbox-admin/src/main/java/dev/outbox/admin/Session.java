@@ -18,14 +18,19 @@ import org.jspecify.annotations.Nullable;
  * each call until they are settled.
  */
 final class Session {
+    /** For so long an index is believed to be there still. */
+    private static final Duration FRESH = Duration.ofMinutes(1);
+
     private final Connection connection;
     private final Flavor flavor;
     private final Map<Box, TableName> names;
     private final Map<Box, AdminTable> settled;
+    private final Map<String, Long> indexed;
     private final Optional<Duration> patience;
 
     /**
      * @param settled tables that need not be looked at again; grows
+     * @param indexed when an index was last seen, by table and column; grows
      * @param patience how long a statement may take; empty means as long as it takes
      */
     Session(
@@ -33,11 +38,13 @@ final class Session {
             Flavor flavor,
             Map<Box, TableName> names,
             Map<Box, AdminTable> settled,
+            Map<String, Long> indexed,
             Optional<Duration> patience) {
         this.connection = connection;
         this.flavor = flavor;
         this.names = names;
         this.settled = settled;
+        this.indexed = indexed;
         this.patience = patience;
     }
 
@@ -91,6 +98,16 @@ final class Session {
         Optional<AdminTable> found = flavor.find(connection, name, box);
         found.filter(AdminTable::isSettled).ifPresent(table -> settled.put(box, table));
         return found;
+    }
+
+    /** Whether an index was there a moment ago. */
+    boolean isIndexed(Box box, String column) {
+        Long seen = indexed.get(box + " " + column);
+        return seen != null && System.nanoTime() - seen < FRESH.toNanos();
+    }
+
+    void rememberIndexed(Box box, String column) {
+        indexed.put(box + " " + column, System.nanoTime());
     }
 
     /** @param statement with logical names */

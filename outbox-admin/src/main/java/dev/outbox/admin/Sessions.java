@@ -17,6 +17,7 @@ final class Sessions {
     private final Connections connections;
     private final Map<Box, TableName> names;
     private final Map<Box, AdminTable> settled = new ConcurrentHashMap<>();
+    private final Map<String, Long> indexed = new ConcurrentHashMap<>();
     private volatile boolean learned;
 
     Sessions(DataSource dataSource, Map<Box, TableName> names) {
@@ -44,7 +45,7 @@ final class Sessions {
                 case POSTGRES -> new PostgresFlavor();
                 case SQLSERVER -> new SqlServerFlavor();
             };
-            return work.in(new Session(borrowed.connection(), flavor, names, settled, patience));
+            return work.in(new Session(borrowed.connection(), flavor, names, settled, indexed, patience));
         } catch (SQLException e) {
             throw SqlFailure.of("cannot " + what, e);
         }

@@ -17,28 +17,22 @@ final class SqlServerDead {
                         CAST('9999-12-31' AS datetime2(7)))""";
 
     static final String NEWEST = """
-            SELECT TOP (CAST(:size AS int)) dead.*
-            FROM (
-                SELECT known.*
-                FROM (
-                    SELECT TOP (CAST(:size AS int)) %1$s
-                    FROM {table}
-                    WHERE {status} = 3 AND {processed_on} <= CAST(:at AS datetime2(7))
-                      AND ({processed_on} < CAST(:at AS datetime2(7)) OR {work_item_id} < CAST(:id AS uniqueidentifier))
-                      AND %3$s
-                      AND %2$s
-                    ORDER BY {processed_on} DESC, {work_item_id} DESC) known
-                UNION ALL
-                SELECT unknown.*
-                FROM (
-                    SELECT TOP (CAST(:size AS int)) %1$s
-                    FROM {table}
-                    WHERE {status} = 3 AND {processed_on} IS NULL
-                      AND {work_item_id} < CAST(:unknown_id AS uniqueidentifier)
-                      AND %2$s
-                    ORDER BY {work_item_id} DESC) unknown) dead
-            ORDER BY CASE WHEN dead.processed_on IS NULL THEN 1 ELSE 0 END, dead.processed_on DESC, dead.id DESC
+            SELECT TOP (CAST(:size AS int)) %1$s
+            FROM {table}
+            WHERE {status} = 3 AND {processed_on} <= CAST(:at AS datetime2(7))
+              AND ({processed_on} < CAST(:at AS datetime2(7)) OR {work_item_id} < CAST(:id AS uniqueidentifier))
+              AND %3$s
+              AND %2$s
+            ORDER BY {processed_on} DESC, {work_item_id} DESC
             """.formatted(ItemRow.SQL_SERVER, FILTER, OLD_ENOUGH);
+
+    static final String NEWEST_UNKNOWN = """
+            SELECT TOP (CAST(:size AS int)) %1$s
+            FROM {table}
+            WHERE {status} = 3 AND {processed_on} IS NULL AND {work_item_id} < CAST(:id AS uniqueidentifier)
+              AND %2$s
+            ORDER BY {work_item_id} DESC
+            """.formatted(ItemRow.SQL_SERVER, FILTER);
 
     static final String OLDEST = """
             SELECT TOP (CAST(:size AS int)) dead.*

@@ -134,6 +134,7 @@ final class SqlServerFlavor implements Flavor {
     public DeadSql dead() {
         return new DeadSql(
                 SqlServerDead.NEWEST,
+                SqlServerDead.NEWEST_UNKNOWN,
                 SqlServerDead.OLDEST,
                 SqlServerDead.COUNT,
                 SqlServerDead.REQUEUE,
@@ -145,9 +146,11 @@ final class SqlServerFlavor implements Flavor {
     public LookupSql lookup() {
         return new LookupSql(
                 SqlServerLookup.BY_IDS,
+                SqlServerLookup.RECORDS_BY_IDS,
                 SqlServerLookup.BY,
                 SqlServerLookup.DETAIL,
                 SqlServerLookup.PAYLOAD,
+                SqlServerLookup.RECORD_DETAIL,
                 SqlServerLookup.INDEXED,
                 SqlServerLookup.ROWS);
     }

@@ -16,19 +16,22 @@ final class Questions {
     private static final Page FIFTY = Page.first(50);
 
     private static final String NEWEST = """
-            SELECT work_item_id, topic, message_key, attempt_count, processed_on, last_error
+            SELECT work_item_id, status, sequence, topic, message_key, message_id, correlation_id, tenant_id, attempt_count, created_on,
+                due_on, processed_on, processed_by, blocks_key, last_error
             FROM %%s WHERE status = 3 %s ORDER BY processed_on DESC, work_item_id DESC LIMIT 51
             """;
 
     private static final String FIND = """
-            SELECT work_item_id, topic, status, attempt_count, created_on, processed_on, last_error
+            SELECT work_item_id, status, sequence, topic, message_key, message_id, correlation_id, tenant_id, attempt_count, created_on,
+                due_on, processed_on, processed_by, blocks_key, last_error
             FROM %%s WHERE %s ORDER BY sequence LIMIT 51
             """;
 
     private static final String COUNT_DEAD = "SELECT count(topic) FROM (SELECT topic FROM %s WHERE status = 3) AS dead";
 
     private static final String FIRST_DEAD = """
-            SELECT work_item_id, topic, message_key, attempt_count, processed_on, last_error
+            SELECT work_item_id, status, sequence, topic, message_key, message_id, correlation_id, tenant_id, attempt_count, created_on,
+                due_on, processed_on, processed_by, blocks_key, last_error
             FROM %s WHERE status = 3 ORDER BY processed_on, work_item_id LIMIT 20
             """;
 
@@ -52,9 +55,9 @@ final class Questions {
                         "list-error",
                         "are dead letters looked for by an error that few have",
                         10,
-                        list(DeadFilter.all().error("no ROUTE").olderThan(Duration.ofHours(1))),
+                        list(DeadFilter.all().error("no ROUTE").olderThan(Duration.ofMinutes(5))),
                         NEWEST.formatted("AND lower(last_error) LIKE '%%no route%%'"
-                                + " AND processed_on < statement_timestamp() - interval '1 hour'")),
+                                + " AND processed_on < statement_timestamp() - interval '5 minutes'")),
                 scenario("show", "is an item of each table shown", 200, new Show(false), new Show(true)),
                 scenario(
                         "find-key",
@@ -97,7 +100,11 @@ final class Questions {
                         (pool, admin) -> 1
                                 + (int) admin.backlog(Box.OUTBOX).dead()
                                 + (int) admin.backlog(Box.INBOX).dead(),
-                        "SELECT count(*) FROM %s WHERE status = 3"),
+                        "SELECT count(*) FROM %s WHERE status = 3",
+                        "SELECT count(*) FROM %s WHERE status = 1",
+                        "SELECT count(*) FROM %s WHERE status = 0 AND message_key IS NULL AND due_on IS NULL",
+                        "SELECT count(*), min(due_on) FROM %s WHERE status = 0 AND message_key IS NULL AND due_on IS NOT NULL",
+                        "SELECT count(*), min(created_on) FROM %s WHERE status = 0 AND message_key IS NOT NULL"),
                 scenario(
                         "dry-requeue",
                         "is it told what a requeue would do",

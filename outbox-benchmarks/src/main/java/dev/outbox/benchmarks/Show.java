@@ -37,7 +37,8 @@ final class Show implements Ask.Question {
         for (ItemRef item : items) {
             shown += byHand
                     ? Ask.rows(pool, """
-                            SELECT work_item_id, topic, status, attempt_count, created_on, processed_on, last_error, headers
+                            SELECT work_item_id, status, sequence, topic, message_key, message_id, correlation_id, tenant_id, attempt_count, created_on,
+                                due_on, processed_on, processed_by, blocks_key, last_error, headers
                             FROM %s WHERE work_item_id = '%s' AND topic IS NOT NULL
                             """.formatted(item.box(), item.id()))
                     : admin.deadLetters().show(item).isPresent() ? 1 : 0;
