@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,8 +24,10 @@ final class PostgresDoctor implements Flavor.Examiner {
     /** As it was set for the role, the database or the server: this session may have another. */
     private static final String SETTINGS = """
             SELECT (SELECT reset_val FROM pg_catalog.pg_settings WHERE name = 'default_transaction_isolation') AS isolation,
-                current_setting('autovacuum') AS autovacuum, pg_backend_pid() AS pid
+                current_setting('autovacuum') AS autovacuum
             """;
+
+    private static final String PROCESS = "SELECT pg_backend_pid() AS pid";
 
     /** Who keeps vacuum from removing what is dead. Of sessions of others this role may see that they are, and no more. */
     private static final String HOLDERS = """
@@ -74,6 +77,7 @@ final class PostgresDoctor implements Flavor.Examiner {
 
     private final Session session;
     private final DoctorLimits limits;
+    private final Map<Box, Figures> known = new EnumMap<>(Box.class);
 
     PostgresDoctor(Session session, DoctorLimits limits) {
         this.session = session;
@@ -136,7 +140,7 @@ final class PostgresDoctor implements Flavor.Examiner {
         int told = session.connection().unwrap(PGConnection.class).getBackendPID();
         Set<Integer> answering = new TreeSet<>();
         for (int i = 0; i < LOOKS; i++) {
-            answering.add(ask(SETTINGS, rows -> {
+            answering.add(ask(PROCESS, rows -> {
                 rows.next();
                 return rows.getInt("pid");
             }));
@@ -284,7 +288,17 @@ final class PostgresDoctor implements Flavor.Examiner {
     /** @param last when it was last vacuumed by itself */
     private record Figures(boolean enabled, double scaleFactor, long dead, long live, String last, long bytes) {}
 
+    /** Asked for once, for all checks. */
     private Figures figures(AdminTable table) throws SQLException {
+        Figures found = known.get(table.box());
+        if (found == null) {
+            found = ask(table);
+            known.put(table.box(), found);
+        }
+        return found;
+    }
+
+    private Figures ask(AdminTable table) throws SQLException {
         try (Query query = session.query(table, TABLE)) {
             query.set("table", table.layout().table());
             return Session.one(

@@ -35,6 +35,23 @@ final class Questions {
             FROM %s WHERE status = 3 ORDER BY processed_on, work_item_id LIMIT 20
             """;
 
+    private static final String DONE = "SELECT count(*) FROM (SELECT FROM %s WHERE status = 2 LIMIT 10000) AS done";
+
+    private static final String BLOCKED = """
+            SELECT message_key, status, last_error FROM %1$s WHERE status = 3 AND blocks_key AND message_key IS NOT NULL
+            UNION ALL
+            SELECT message_key, status, last_error FROM %1$s
+            WHERE status = 0 AND message_key IS NOT NULL AND due_on > statement_timestamp() AND attempt_count > 0
+            """;
+
+    private static final String OLDEST_DUE = """
+            SELECT min(created_on) FROM %1$s WHERE status = 0 AND message_key IS NULL AND due_on IS NULL
+            UNION ALL
+            SELECT min(due_on) FROM %1$s WHERE status = 0 AND message_key IS NULL AND due_on IS NOT NULL
+            UNION ALL
+            SELECT min(COALESCE(due_on, created_on)) FROM %1$s WHERE status = 0 AND message_key IS NOT NULL
+            """;
+
     private Questions() {}
 
     static List<Scenario> scenarios() {
@@ -92,7 +109,10 @@ final class Questions {
                         SELECT percentile_disc(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY processed_on - created_on)
                         FROM (SELECT processed_on, created_on FROM %s WHERE status = 2
                             ORDER BY processed_on DESC LIMIT 10000) AS last
-                        """),
+                        """,
+                        DONE,
+                        BLOCKED,
+                        OLDEST_DUE),
                 scenario(
                         "backlog",
                         "is the backlog told",
@@ -165,8 +185,11 @@ final class Questions {
                         FROM pg_class c JOIN pg_stat_user_tables s ON s.relid = c.oid WHERE c.oid = '%s'::regclass
                         """,
                         "SELECT count(*) FROM %s WHERE status = 1 AND locked_until < statement_timestamp()",
-                        "SELECT count(*) FROM (SELECT FROM %s WHERE status = 2 LIMIT 10000) AS done",
+                        "SELECT min(processed_on) FROM %s WHERE status = 2",
                         "SELECT count(*) FROM %s WHERE status = 3",
+                        DONE,
+                        BLOCKED,
+                        OLDEST_DUE,
                         "SELECT poller, seen_on FROM outbox_pollers"));
     }
 
