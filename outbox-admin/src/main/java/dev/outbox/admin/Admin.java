@@ -30,6 +30,7 @@ public final class Admin {
     private final Lookup lookup;
     private final Doctor doctor;
     private final Duration maxRedelivery;
+    private final Duration glanceTimeout;
 
     private Admin(Builder options) {
         this.sessions = new Sessions(options.dataSource, options.names());
@@ -37,6 +38,7 @@ public final class Admin {
         this.lookup = new Lookup(sessions);
         this.doctor = new Doctor(sessions, options.clock);
         this.maxRedelivery = options.maxRedelivery;
+        this.glanceTimeout = options.glanceTimeout;
     }
 
     /** For the tables {@code outbox} and {@code inbox}, if not told otherwise, on PostgreSQL or SQL Server. */
@@ -93,16 +95,31 @@ public final class Admin {
         });
     }
 
+    /**
+     * How full a table is, for a gauge: much cheaper than {@link #status}.
+     *
+     * @throws dev.outbox.OutboxException if it takes longer than {@link Builder#glanceTimeout}, too
+     */
+    public Backlog backlog(Box box) {
+        return sessions.run(
+                "look at the backlog",
+                glanceTimeout,
+                session -> new StatusTable(session, session.table(box)).backlog(Backlog.MOST));
+    }
+
     /** {@link #health(HealthLimits)} with {@link HealthLimits#standard()}. */
     public Health health() {
         return health(HealthLimits.standard());
     }
 
-    /** Whether messages flow. Never throws, and stays cheap however large the tables are. */
+    /**
+     * Whether messages flow. Never throws, stays cheap however large the tables are, and waits for none of its statements
+     * longer than {@link Builder#glanceTimeout}.
+     */
     public Health health(HealthLimits limits) {
         Require.present("limits", limits);
         try {
-            return sessions.run("look at the health", session -> {
+            return sessions.run("look at the health", glanceTimeout, session -> {
                 List<String> complaints = new ArrayList<>();
                 for (AdminTable table : session.tables()) {
                     complaints.addAll(new HealthTable(session, table).complaints(limits));
@@ -126,6 +143,7 @@ public final class Admin {
         private @Nullable TableName inbox;
         private Duration inboxRetention = Duration.ofDays(30);
         private Duration maxRedelivery = Duration.ofDays(7);
+        private Duration glanceTimeout = Duration.ofSeconds(10);
         private Clock clock = Clock.systemUTC();
 
         private Builder(DataSource dataSource) {
@@ -159,6 +177,16 @@ public final class Admin {
         /** The longest time after which a message may come again to the inbox. Default: 7 days, as in an inbox. */
         public Builder maxRedelivery(Duration maxRedelivery) {
             this.maxRedelivery = Require.notNegative("maxRedelivery", maxRedelivery);
+            return this;
+        }
+
+        /**
+         * How long each statement of {@link Admin#backlog} and {@link Admin#health} may take, in whole seconds, rounded up:
+         * who asks them asks often, and waits for the answer. Default: 10 seconds.
+         */
+        public Builder glanceTimeout(Duration glanceTimeout) {
+            this.glanceTimeout =
+                    Require.between("glanceTimeout", glanceTimeout, Duration.ofSeconds(1), Duration.ofHours(1));
             return this;
         }
 

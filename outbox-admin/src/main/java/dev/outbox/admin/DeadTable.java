@@ -6,9 +6,11 @@ import java.sql.SQLException;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -45,35 +47,53 @@ final class DeadTable {
                 + item.ref().id();
     }
 
+    /** Those whose time is not known come last, and are looked for only when the others are at their end. */
     List<Item> newest(DeadFilter filter, @Nullable String after, int size) throws SQLException {
-        try (Query query = filtered(sql.newest(), filter)) {
-            place(query, after, LATEST, EARLIEST, HIGHEST);
-            return Session.list(query.set("size", size), row -> ItemRow.read(row, table.box()));
+        Place place = Place.of(after, LATEST, HIGHEST);
+        List<Item> found = new ArrayList<>();
+        if (place.at != null) {
+            try (Query query = filtered(sql.newest(), filter).set("older_than", filter.olderThan())) {
+                query.set("at", Timestamps.write(place.at)).set("id", place.id).set("size", size);
+                found.addAll(Session.list(query, row -> ItemRow.read(row, table.box())));
+            }
         }
+        if (found.size() < size) {
+            try (Query query = filtered(sql.newestUnknown(), filter)) {
+                query.set("id", place.at == null ? place.id : HIGHEST).set("size", size - found.size());
+                found.addAll(Session.list(query, row -> ItemRow.read(row, table.box())));
+            }
+        }
+        return found;
     }
 
     List<Item> oldest(DeadFilter filter, @Nullable String after, int size) throws SQLException {
-        try (Query query = filtered(sql.oldest(), filter)) {
-            place(query, after, EARLIEST, EARLIEST, LOWEST);
-            if (after != null && !after.startsWith("/")) {
-                query.set("unknown_id", HIGHEST); // all of those came before
-            }
-            return Session.list(query.set("size", size), row -> ItemRow.read(row, table.box()));
+        Place place = Place.of(after, EARLIEST, LOWEST);
+        try (Query query = filtered(sql.oldest(), filter).set("older_than", filter.olderThan())) {
+            query.set("at", Timestamps.write(place.at == null ? EARLIEST : place.at))
+                    .set("id", place.at == null ? LOWEST : place.id)
+                    .set("unknown_id", place.at == null ? place.id : after == null ? LOWEST : HIGHEST)
+                    .set("size", size);
+            return Session.list(query, row -> ItemRow.read(row, table.box()));
         }
     }
 
-    /** @param unknown the time to go on from within those whose time is not known */
-    private static void place(Query query, @Nullable String after, Instant start, Instant unknown, String startId)
-            throws SQLException {
-        int slash = after == null ? 0 : after.indexOf('/');
-        if (slash < 0) {
-            throw Page.malformed(String.valueOf(after));
+    /**
+     * Where a list goes on.
+     *
+     * @param at null within those whose time is not known
+     */
+    private record Place(@Nullable Instant at, String id) {
+        static Place of(@Nullable String after, Instant start, String startId) {
+            if (after == null) {
+                return new Place(start, startId);
+            }
+            int slash = after.indexOf('/');
+            if (slash < 0) {
+                throw Page.malformed(after);
+            }
+            String id = new ItemRef(Box.OUTBOX, after.substring(slash + 1)).id();
+            return new Place(slash == 0 ? null : instant(after.substring(0, slash)), id);
         }
-        String at = after == null ? start.toString() : after.substring(0, slash);
-        String id = after == null ? startId : new ItemRef(Box.OUTBOX, after.substring(slash + 1)).id();
-        query.set("at", Timestamps.write(at.isEmpty() ? unknown : instant(at)));
-        query.set("id", at.isEmpty() ? startId : id);
-        query.set("unknown_id", after == null || !at.isEmpty() ? startId : id);
     }
 
     private static Instant instant(String text) {
@@ -86,7 +106,7 @@ final class DeadTable {
 
     Count count(DeadFilter filter, @Nullable Duration window, int most) throws SQLException {
         try (Query query = filtered(sql.count(), filter)) {
-            query.set("window", window).set("most", most);
+            query.set("older_than", filter.olderThan()).set("window", window).set("most", most);
             return Session.one(
                     query,
                     row -> new Count(row.getLong("found"), row.getLong("requeueable"), row.getLong("found") == most));
@@ -98,8 +118,7 @@ final class DeadTable {
                 .set("topic", session.text(filter.topic()))
                 .set("key", session.text(filter.key()))
                 .set("tenant", session.text(filter.tenant()))
-                .set("error", session.text(filter.error()))
-                .set("older_than", filter.olderThan());
+                .set("error", session.text(filter.error()));
     }
 
     /** @param before how many this action has put back already, which are due first */
@@ -116,6 +135,15 @@ final class DeadTable {
     Set<ItemRef> discard(List<Item> batch, Discard how) throws SQLException {
         String statement = table.box() == Box.OUTBOX ? sql.discardOutbox() : sql.discardInbox();
         try (Query query = audited(statement, batch, how.actor(), how.reason())) {
+            if (table.box() == Box.INBOX) {
+                List<Instant> died = batch.stream()
+                        .map(Item::processedOn)
+                        .filter(Objects::nonNull)
+                        .sorted()
+                        .toList();
+                query.set("first", Timestamps.write(died.isEmpty() ? EARLIEST : died.get(0)))
+                        .set("last", Timestamps.write(died.isEmpty() ? EARLIEST : died.get(died.size() - 1)));
+            }
             return changed(query);
         }
     }

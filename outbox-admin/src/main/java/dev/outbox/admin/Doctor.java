@@ -50,6 +50,7 @@ public final class Doctor {
                     StatusTable status = new StatusTable(session, table);
                     check(all, table.box() + " leases", () -> List.of(stuck(status, limits)));
                     check(all, table.box() + " keys", () -> List.of(keys(status)));
+                    check(all, table.box() + " retention", () -> List.of(retention(status, limits)));
                     check(all, table.box() + " pollers", () -> pollers(table, status, limits));
                 }
             }
@@ -141,6 +142,22 @@ public final class Doctor {
                         : "look at the error of the item; it is tried again by itself");
     }
 
+    /** How long pollers keep what is Done they tell nobody; what is there tells whether they remove it. */
+    private static Diagnosis retention(StatusTable status, DoctorLimits limits) throws SQLException {
+        Duration oldest = status.oldestDone().orElse(Duration.ZERO);
+        long done = status.doneAbout();
+        if (oldest.compareTo(limits.retention()) <= 0 || done <= limits.doneRows()) {
+            return Diagnosis.ok("retention", "what is Done does not pile up");
+        }
+        return new Diagnosis(
+                "retention",
+                Severity.WARN,
+                "what is Done is not removed",
+                "about " + done + " items, the oldest Done for " + oldest.toDays() + " days",
+                "give the outbox or inbox of a poller retention(...), and see that its purge does not fail: its log says so."
+                        + " Remove what is there with Admin.purge(...)");
+    }
+
     private static List<Diagnosis> pollers(AdminTable table, StatusTable status, DoctorLimits limits)
             throws SQLException {
         if (!table.listed()) {
@@ -151,39 +168,69 @@ public final class Doctor {
                     "there is no table " + table.name().schema() + "." + AdminTable.POLLERS,
                     "create it with OutboxMigrations.installAdmin(...)"));
         }
+        Duration due = status.oldestDue().orElse(Duration.ZERO);
+        boolean late = due.compareTo(limits.silence()) > 0;
+        Instant now = status.now();
+        List<KnownPoller> known = status.pollers();
         List<Diagnosis> found = new ArrayList<>();
-        boolean alive =
-                status.pollers().stream().anyMatch(poller -> poller.silentFor().compareTo(limits.silence()) <= 0);
-        for (KnownPoller poller : status.pollers()) {
-            if (poller.silentFor().compareTo(limits.silence()) > 0) {
-                found.add(new Diagnosis(
-                        "pollers",
-                        alive ? Severity.NOTE : Severity.WARN,
-                        "poller " + poller.name() + " is silent",
-                        "for " + poller.silentFor() + ", version " + poller.version(),
-                        "if it was stopped for good, delete its row in " + AdminTable.POLLERS
-                                + ", or wait a day; otherwise look at its log"));
-            }
-            if (poller.longestDelivery().compareTo(poller.lease()) > 0) {
-                found.add(new Diagnosis(
-                        "pollers",
-                        Severity.WARN,
-                        "deliveries of poller " + poller.name() + " take longer than its lease",
-                        "up to " + poller.longestDelivery() + ", the lease is " + poller.lease(),
-                        "set lease(...) above the usual delivery time, or make deliveries shorter: a node that stalls"
-                                + " while it depends on renewals lets others repeat them"));
-            }
-            if (poller.phase() < table.phase().number()) {
+        boolean alive = known.stream().anyMatch(poller -> !isLonger(poller.silentFor(), limits));
+        if (!alive && late) {
+            found.add(new Diagnosis(
+                    "pollers",
+                    Severity.WARN,
+                    "nobody polls, and items are due",
+                    "the oldest for " + due + "; pollers known: " + known.size(),
+                    "start a poller of this table; one that is older than the table of the pollers tells of itself after ten"
+                            + " minutes"));
+        }
+        for (KnownPoller poller : known) {
+            found.addAll(troubles(poller, table, limits, alive));
+            Duration unsuccessful =
+                    Duration.between(poller.lastSuccess() == null ? poller.startedOn() : poller.lastSuccess(), now);
+            if (late && !isLonger(poller.silentFor(), limits) && isLonger(unsuccessful, limits)) {
                 found.add(new Diagnosis(
                         "pollers",
                         Severity.WARN,
-                        "poller " + poller.name() + " reads an older layout",
-                        "phase " + poller.phase() + ", the table is in " + table.phase(),
-                        "wait for its next heartbeat, or restart it"));
+                        "poller " + poller.name() + " is alive, but does not claim what is due",
+                        "its last claim succeeded " + unsuccessful + " ago; the oldest item has been due for " + due,
+                        "its log says why claims fail; a poller whose handlers all hang claims nothing either"));
             }
         }
-        return found.isEmpty()
-                ? List.of(Diagnosis.ok("pollers", status.pollers().size() + " known, none silent"))
-                : found;
+        return found.isEmpty() ? List.of(Diagnosis.ok("pollers", known.size() + " known, none silent")) : found;
+    }
+
+    private static boolean isLonger(Duration time, DoctorLimits limits) {
+        return time.compareTo(limits.silence()) > 0;
+    }
+
+    private static List<Diagnosis> troubles(KnownPoller poller, AdminTable table, DoctorLimits limits, boolean alive) {
+        List<Diagnosis> found = new ArrayList<>();
+        if (isLonger(poller.silentFor(), limits)) {
+            found.add(new Diagnosis(
+                    "pollers",
+                    alive ? Severity.NOTE : Severity.WARN,
+                    "poller " + poller.name() + " is silent",
+                    "for " + poller.silentFor() + ", version " + poller.version(),
+                    "if it was stopped for good, delete its row in " + AdminTable.POLLERS
+                            + ", or wait a day; otherwise look at its log"));
+        }
+        if (poller.longestDelivery().compareTo(poller.lease()) > 0) {
+            found.add(new Diagnosis(
+                    "pollers",
+                    Severity.WARN,
+                    "deliveries of poller " + poller.name() + " take longer than its lease",
+                    "up to " + poller.longestDelivery() + ", the lease is " + poller.lease(),
+                    "set lease(...) above the usual delivery time, or make deliveries shorter: a node that stalls"
+                            + " while it depends on renewals lets others repeat them"));
+        }
+        if (poller.phase() < table.phase().number()) {
+            found.add(new Diagnosis(
+                    "pollers",
+                    Severity.WARN,
+                    "poller " + poller.name() + " reads an older layout",
+                    "phase " + poller.phase() + ", the table is in " + table.phase(),
+                    "wait for its next heartbeat, or restart it"));
+        }
+        return found;
     }
 }

@@ -1,5 +1,6 @@
 package dev.outbox.admin;
 
+import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -10,6 +11,9 @@ import java.util.Optional;
 interface Flavor {
     /** The table, if there is one of this name. */
     Optional<AdminTable> find(Connection connection, TableName name, Box box) throws SQLException;
+
+    /** A statement, so that it is planned for the values it gets: filters that are not given must not cost anything. */
+    Query planned(Query query) throws SQLException;
 
     /** A text as a parameter. */
     Object text(String text);
@@ -40,27 +44,44 @@ interface Flavor {
     /**
      * Complete statements about dead letters; each is the same for an outbox and an inbox.
      *
-     * @param newest a page, the newest first, from {@code at}, {@code id} and {@code unknown_id} on
-     * @param oldest the same the other way round
+     * @param newest a page, the newest first, from {@code at} and {@code id} on
+     * @param newestUnknown what follows then: those that died at a time that is not known, from {@code id} on
+     * @param oldest the same the other way round, from {@code at}, {@code id} and {@code unknown_id} on
      * @param count how many there are, up to {@code most}, and how many of them can be requeued
      * @param requeue answers the ids of those it put back
      * @param discardOutbox answers the ids of those it removed
-     * @param discardInbox answers the ids of those it made records of
+     * @param discardInbox answers the ids of those it made records of; they died between {@code first} and {@code last}
      */
     record DeadSql(
-            String newest, String oldest, String count, String requeue, String discardOutbox, String discardInbox) {}
+            String newest,
+            String newestUnknown,
+            String oldest,
+            String count,
+            String requeue,
+            String discardOutbox,
+            String discardInbox) {}
 
     /**
      * Complete statements that look for items.
      *
      * @param byIds items by their ids
+     * @param recordsByIds Dead records without a topic by their ids, of an inbox
      * @param by a page of those with {@code value} in the column {@code by}
      * @param detail an item with its headers
      * @param payload an item with headers and payload
+     * @param recordDetail a Dead record without a topic
      * @param indexed whether an index serves a search by the column named {@code column}
      * @param rows how many rows the table has: counted up to {@code most}, and estimated
      */
-    record LookupSql(String byIds, String by, String detail, String payload, String indexed, String rows) {}
+    record LookupSql(
+            String byIds,
+            String recordsByIds,
+            String by,
+            String detail,
+            String payload,
+            String recordDetail,
+            String indexed,
+            String rows) {}
 
     /**
      * Complete statements that tell how a table is doing.
@@ -69,9 +90,13 @@ interface Flavor {
      * @param done by topic
      * @param doneAbout how much is Done: counted up to {@code most}, and an estimate of all rows
      * @param recent pace of the last {@code most} that were Done
-     * @param blocked keys that are held back, and by what
+     * @param blocked up to {@code most} keys that are held back, and by what; of what waits for a time only the first
+     *     {@code sample} are looked at
+     * @param blockingDead how many Dead items hold back their keys, up to {@code most}
+     * @param backlog how many items are in each status but Done, counted up to {@code most}
      * @param oldestDue for how long the oldest item has been due
      * @param pollers that have told of themselves
+     * @param oldestDone how long ago the first of those that are there was Done
      * @param stuck items whose lease ended {@code stuck} ago
      * @param now the time
      */
@@ -81,7 +106,10 @@ interface Flavor {
             String doneAbout,
             String recent,
             String blocked,
+            String blockingDead,
+            String backlog,
             String oldestDue,
+            String oldestDone,
             String pollers,
             String stuck,
             String now) {}

@@ -1,6 +1,5 @@
 package dev.outbox.admin;
 
-import dev.outbox.Status;
 import dev.outbox.jdbc.Phase;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -31,19 +30,15 @@ final class HealthTable {
 
     private List<String> items(StatusTable status, HealthLimits limits) throws SQLException {
         List<String> complaints = new ArrayList<>();
-        status.oldestDue()
+        Backlog backlog = status.backlog(limits.dead() + 1);
+        backlog.oldestDue()
                 .filter(age -> age.compareTo(limits.oldestDue()) > 0)
                 .ifPresent(age -> complaints.add(table.name() + ": an item has been due for " + seconds(age)
                         + ", the limit is " + limits.oldestDue()));
-        long dead = new DeadTable(session, table)
-                .count(DeadFilter.all(), null, limits.dead() + 1)
-                .found();
-        if (dead > limits.dead()) {
+        if (backlog.dead() > limits.dead()) {
             complaints.add(table.name() + ": more than " + limits.dead() + " items are Dead");
         }
-        long blocked = status.blocked().stream()
-                .filter(key -> key.status() == Status.DEAD)
-                .count();
+        long blocked = status.blockingDead();
         if (blocked > 0) {
             complaints.add(table.name() + ": " + blocked + (blocked == 1 ? " key is" : " keys are")
                     + " blocked by a Dead item; requeue or discard it");

@@ -4,6 +4,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -25,14 +26,27 @@ final class LookupTable {
     }
 
     List<Item> byIds(List<ItemRef> refs) throws SQLException {
-        try (Query query = session.query(table, sql.byIds())) {
+        List<Item> found = new ArrayList<>(byIds(refs, sql.byIds()));
+        if (found.size() < refs.size() && table.box() == Box.INBOX) {
+            found.addAll(byIds(refs, sql.recordsByIds()));
+        }
+        return found;
+    }
+
+    private List<Item> byIds(List<ItemRef> refs, String statement) throws SQLException {
+        try (Query query = session.query(table, statement)) {
             query.set("ids", refs.stream().map(ItemRef::id).collect(Collectors.joining(",")));
             return Session.list(query, row -> ItemRow.read(row, table.box()));
         }
     }
 
     Optional<ItemDetail> detail(ItemRef ref, boolean withPayload) throws SQLException {
-        try (Query query = session.query(table, withPayload ? sql.payload() : sql.detail())) {
+        Optional<ItemDetail> found = detail(ref, withPayload ? sql.payload() : sql.detail(), withPayload);
+        return found.isPresent() || table.box() == Box.OUTBOX ? found : detail(ref, sql.recordDetail(), withPayload);
+    }
+
+    private Optional<ItemDetail> detail(ItemRef ref, String statement, boolean withPayload) throws SQLException {
+        try (Query query = session.query(table, statement)) {
             query.set("id", ref.id());
             return Session.list(query, row -> ItemRow.detail(row, table.box(), withPayload)).stream()
                     .findFirst();
@@ -45,7 +59,7 @@ final class LookupTable {
         requireIndex(by, column);
         Layout layout = table.layout()
                 .with("by", Objects.requireNonNull(table.layout().columns().get(column)));
-        try (Query query = layout.resolve(sql.by()).on(session.connection())) {
+        try (Query query = session.query(layout, sql.by())) {
             query.set("value", session.text(session.flavor().searched(by, value)))
                     .set("after", after)
                     .set("size", size);
@@ -54,11 +68,15 @@ final class LookupTable {
     }
 
     private void requireIndex(Lookup.By by, String column) throws SQLException {
+        if (session.isIndexed(table.box(), column)) {
+            return;
+        }
         String quoted = Objects.requireNonNull(table.layout().columns().get(column));
         try (Query indexed = session.query(table, sql.indexed())) {
             indexed.set("table", session.text(table.layout().table()))
                     .set("column", session.text(quoted.substring(1, quoted.length() - 1)));
             if (Session.one(indexed, row -> row.getBoolean("indexed"))) {
+                session.rememberIndexed(table.box(), column);
                 return;
             }
         }

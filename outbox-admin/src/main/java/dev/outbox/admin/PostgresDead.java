@@ -9,24 +9,26 @@ final class PostgresDead {
     private static final String FILTER = """
             (:topic::text IS NULL OR {topic} = :topic) AND (:key::text IS NULL OR {message_key} = :key)
                       AND (:tenant::text IS NULL OR {tenant_id} = :tenant)
-                      AND (:error::text IS NULL OR strpos(lower({last_error}), lower(:error)) > 0)
-                      AND (:older_than::bigint IS NULL OR ({processed_on}
-                        < statement_timestamp() - :older_than * interval '1 microsecond') IS NOT FALSE)""";
+                      AND (:error::text IS NULL OR strpos(lower({last_error}), lower(:error)) > 0)""";
+
+    /** Apart from the conditions, because the index goes by it; a time that is not known is long ago. */
+    private static final String LATEST = """
+            COALESCE(statement_timestamp() - :older_than::bigint * interval '1 microsecond', 'infinity')""";
 
     static final String NEWEST = """
-            SELECT * FROM (
-                (SELECT %1$s
-                FROM {table}
-                WHERE {status} = 3 AND ({processed_on}, {work_item_id}) < (:at, :id::uuid)
-                  AND %2$s
-                ORDER BY {processed_on} DESC, {work_item_id} DESC LIMIT :size)
-                UNION ALL
-                (SELECT %1$s
-                FROM {table}
-                WHERE {status} = 3 AND {processed_on} IS NULL AND {work_item_id} < :unknown_id::uuid
-                  AND %2$s
-                ORDER BY {work_item_id} DESC LIMIT :size)) AS dead
-            ORDER BY processed_on DESC NULLS LAST, id DESC LIMIT :size
+            SELECT %1$s
+            FROM {table}
+            WHERE {status} = 3 AND ({processed_on}, {work_item_id}) < (LEAST(:at, %3$s), :id::uuid)
+              AND %2$s
+            ORDER BY {processed_on} DESC, {work_item_id} DESC LIMIT :size
+            """.formatted(ItemRow.POSTGRES, FILTER, LATEST);
+
+    static final String NEWEST_UNKNOWN = """
+            SELECT %1$s
+            FROM {table}
+            WHERE {status} = 3 AND {processed_on} IS NULL AND {work_item_id} < :id::uuid
+              AND %2$s
+            ORDER BY {work_item_id} DESC LIMIT :size
             """.formatted(ItemRow.POSTGRES, FILTER);
 
     static final String OLDEST = """
@@ -34,6 +36,7 @@ final class PostgresDead {
                 (SELECT %1$s
                 FROM {table}
                 WHERE {status} = 3 AND ({processed_on}, {work_item_id}) > (:at, :id::uuid)
+                  AND {processed_on} < %3$s
                   AND %2$s
                 ORDER BY {processed_on}, {work_item_id} LIMIT :size)
                 UNION ALL
@@ -43,18 +46,26 @@ final class PostgresDead {
                   AND %2$s
                 ORDER BY {work_item_id} LIMIT :size)) AS dead
             ORDER BY processed_on NULLS FIRST, id LIMIT :size
-            """.formatted(ItemRow.POSTGRES, FILTER);
+            """.formatted(ItemRow.POSTGRES, FILTER, LATEST);
 
     static final String COUNT = """
             SELECT count(*) AS found, count(*) FILTER (WHERE requeueable) AS requeueable
             FROM (
-                SELECT {topic} IS NOT NULL AND (:window::bigint IS NULL
+                (SELECT {topic} IS NOT NULL AND (:window::bigint IS NULL
                     OR {first_seen_on} >= statement_timestamp() - :window * interval '1 microsecond') AS requeueable
                 FROM {table}
-                WHERE {status} = 3
-                  AND %s
+                WHERE {status} = 3 AND {processed_on} < %2$s
+                  AND %1$s
+                ORDER BY {processed_on} LIMIT :most)
+                UNION ALL
+                (SELECT {topic} IS NOT NULL AND (:window::bigint IS NULL
+                    OR {first_seen_on} >= statement_timestamp() - :window * interval '1 microsecond')
+                FROM {table}
+                WHERE {status} = 3 AND {processed_on} IS NULL
+                  AND %1$s
+                ORDER BY {work_item_id} LIMIT :most)
                 LIMIT :most) AS dead
-            """.formatted(FILTER);
+            """.formatted(FILTER, LATEST);
 
     /** With a due time, so that no mark of a poller hides it; the one that goes first in its key is due first. */
     static final String REQUEUE = """
@@ -109,13 +120,15 @@ final class PostgresDead {
 
     /**
      * A message that is forgotten would have its effect when it comes again. So it stays as one that was received,
-     * without its content, until the retention is over.
+     * without its content, until the retention is over. Records without a topic are in no index by their id: all are found
+     * by when they died.
      */
     static final String DISCARD_INBOX = """
             WITH chosen AS MATERIALIZED (
                 SELECT ctid AS place, {topic} AS topic, {message_key} AS message_key
                 FROM {table}
-                WHERE {work_item_id} = ANY (string_to_array(:ids, ',')::uuid[]) AND {status} = 3
+                WHERE {status} = 3 AND ({processed_on} BETWEEN :first AND :last OR {processed_on} IS NULL)
+                  AND {work_item_id} = ANY (string_to_array(:ids, ',')::uuid[])
                 ORDER BY {sequence}
                 FOR NO KEY UPDATE SKIP LOCKED),
             discarded AS (

@@ -10,9 +10,13 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.postgresql.PGConnection;
 
 /** What bites on PostgreSQL. */
@@ -20,10 +24,12 @@ final class PostgresDoctor implements Flavor.Examiner {
     /** As it was set for the role, the database or the server: this session may have another. */
     private static final String SETTINGS = """
             SELECT (SELECT reset_val FROM pg_catalog.pg_settings WHERE name = 'default_transaction_isolation') AS isolation,
-                current_setting('autovacuum') AS autovacuum, pg_backend_pid() AS pid
+                current_setting('autovacuum') AS autovacuum
             """;
 
-    /** Who keeps vacuum from removing what is dead; of others' sessions only a superuser sees what they run. */
+    private static final String PROCESS = "SELECT pg_backend_pid() AS pid";
+
+    /** Who keeps vacuum from removing what is dead. Of sessions of others this role may see that they are, and no more. */
     private static final String HOLDERS = """
             SELECT 'session ' || pid || COALESCE(' of ' || usename, '') || COALESCE(' (' || NULLIF(application_name, '') || ')', '')
                     || COALESCE(', ' || state, '') AS holder,
@@ -37,11 +43,19 @@ final class PostgresDoctor implements Flavor.Examiner {
             ORDER BY 2 DESC
             """;
 
+    private static final String HIDDEN = """
+            SELECT count(*) AS sessions, current_user AS role
+            FROM pg_catalog.pg_stat_activity
+            WHERE usesysid IS NOT NULL
+              AND NOT pg_has_role('pg_read_all_stats', 'USAGE') AND NOT pg_has_role(usesysid, 'USAGE')
+            """;
+
+    /** A slot may keep WAL, for nobody reads it, and rows: those that a standby or a decoder may still want to see. */
     private static final String SLOTS = """
-            SELECT slot_name || ' (' || COALESCE(plugin, slot_type) || ')' AS slot,
-                pg_size_pretty(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)) AS behind
+            SELECT slot_name || ' (' || COALESCE(plugin, slot_type) || ')' AS slot, active,
+                pg_size_pretty(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)) AS behind,
+                COALESCE(GREATEST(age(xmin), age(catalog_xmin)), 0) AS transactions
             FROM pg_catalog.pg_replication_slots
-            WHERE NOT active
             ORDER BY slot_name
             """;
 
@@ -58,8 +72,12 @@ final class PostgresDoctor implements Flavor.Examiner {
 
     private static final double MOST_SCALE_FACTOR = 0.05;
 
+    /** So often a pooler in transaction mode may answer by another process. */
+    private static final int LOOKS = 5;
+
     private final Session session;
     private final DoctorLimits limits;
+    private final Map<Box, Figures> known = new EnumMap<>(Box.class);
 
     PostgresDoctor(Session session, DoctorLimits limits) {
         this.session = session;
@@ -120,20 +138,31 @@ final class PostgresDoctor implements Flavor.Examiner {
             return List.of(Diagnosis.skipped("pooler", "the connection is not one of the PostgreSQL driver"));
         }
         int told = session.connection().unwrap(PGConnection.class).getBackendPID();
-        int answering = ask(SETTINGS, rows -> {
-            rows.next();
-            return rows.getInt("pid");
-        });
-        return List.of(
-                told == answering
-                        ? Diagnosis.ok("pooler", "connections lead to the server directly")
-                        : new Diagnosis(
-                                "pooler",
-                                Severity.NOTE,
-                                "connections go through a pooler, such as PgBouncer",
-                                "the driver was told process " + told + ", process " + answering + " answers",
-                                "in transaction mode everything works but notify(...): give that a data source that"
-                                        + " connects directly"));
+        Set<Integer> answering = new TreeSet<>();
+        for (int i = 0; i < LOOKS; i++) {
+            answering.add(ask(PROCESS, rows -> {
+                rows.next();
+                return rows.getInt("pid");
+            }));
+        }
+        if (answering.equals(Set.of(told))) {
+            return List.of(Diagnosis.ok("pooler", "connections lead to the server directly"));
+        }
+        boolean changing = answering.size() > 1;
+        return List.of(new Diagnosis(
+                "pooler",
+                Severity.NOTE,
+                changing
+                        ? "connections go through a pooler in transaction mode, such as PgBouncer"
+                        : "connections go through a pooler, such as PgBouncer",
+                "the driver was told process " + told + ", "
+                        + (changing
+                                ? "processes " + answering + " answer on one connection"
+                                : "process " + answering.iterator().next() + " answers"),
+                (changing ? "" : "look up pool_mode in its configuration: ")
+                        + "in transaction mode everything works but notify(...): give that a data source that connects"
+                        + " directly; prepared statements need max_prepared_statements of PgBouncer 1.21 or later, or"
+                        + " prepareThreshold=0 in the url. Statement mode cannot be used"));
     }
 
     private List<Diagnosis> snapshots() throws SQLException {
@@ -147,38 +176,80 @@ final class PostgresDoctor implements Flavor.Examiner {
             }
             return old;
         });
-        return List.of(
-                holders.isEmpty()
-                        ? Diagnosis.ok(
-                                "snapshots", "no transaction has been open for longer than " + limits.transaction())
-                        : new Diagnosis(
-                                "snapshots",
-                                Severity.WARN,
-                                "a transaction has been open for long",
-                                String.join("; ", holders.subList(0, Math.min(5, holders.size()))),
-                                "vacuum cannot remove what died since, and claims get slower all the time: end it"
-                                        + " (pg_terminate_backend, ROLLBACK PREPARED), and set"
-                                        + " idle_in_transaction_session_timeout"));
+        List<Diagnosis> found = new ArrayList<>();
+        if (!holders.isEmpty()) {
+            found.add(
+                    new Diagnosis(
+                            "snapshots",
+                            Severity.WARN,
+                            "a transaction has been open for long",
+                            String.join("; ", holders.subList(0, Math.min(5, holders.size()))),
+                            "vacuum cannot remove what died since, and claims get slower all the time: end it"
+                                    + " (pg_terminate_backend, ROLLBACK PREPARED), and set idle_in_transaction_session_timeout"));
+        }
+        hidden().ifPresent(found::add);
+        return found.isEmpty()
+                ? List.of(Diagnosis.ok(
+                        "snapshots", "no transaction has been open for longer than " + limits.transaction()))
+                : found;
+    }
+
+    /** What is not seen is not well. */
+    private Optional<Diagnosis> hidden() throws SQLException {
+        return ask(HIDDEN, rows -> {
+            rows.next();
+            long sessions = rows.getLong("sessions");
+            return sessions == 0
+                    ? Optional.empty()
+                    : Optional.of(new Diagnosis(
+                            "snapshots",
+                            Severity.SKIPPED,
+                            "this role may not see for how long other sessions have had a transaction",
+                            sessions + " sessions hidden",
+                            "GRANT pg_monitor TO \"" + rows.getString("role") + "\""));
+        });
     }
 
     private List<Diagnosis> slots() throws SQLException {
-        List<String> idle = ask(SLOTS, rows -> {
-            List<String> found = new ArrayList<>();
+        return ask(SLOTS, rows -> {
+            List<String> idle = new ArrayList<>();
+            List<String> holding = new ArrayList<>();
             while (rows.next()) {
-                found.add(rows.getString("slot") + ", " + rows.getString("behind") + " behind");
+                String slot = rows.getString("slot");
+                long transactions = rows.getLong("transactions");
+                if (!rows.getBoolean("active")) {
+                    idle.add(slot + ", " + rows.getString("behind") + " of WAL behind");
+                }
+                if (transactions > limits.slotAge()) {
+                    holding.add(slot + ", " + transactions + " transactions back");
+                }
             }
-            return found;
+            return slots(idle, holding);
         });
-        return List.of(
-                idle.isEmpty()
-                        ? Diagnosis.ok("replication slots", "every replication slot is in use")
-                        : new Diagnosis(
-                                "replication slots",
-                                Severity.WARN,
-                                "a replication slot is not in use",
-                                String.join("; ", idle),
-                                "it keeps WAL, and may keep vacuum from cleaning up: start its consumer, or"
-                                        + " pg_drop_replication_slot"));
+    }
+
+    private static List<Diagnosis> slots(List<String> idle, List<String> holding) {
+        List<Diagnosis> found = new ArrayList<>();
+        if (!idle.isEmpty()) {
+            found.add(new Diagnosis(
+                    "replication slots",
+                    Severity.WARN,
+                    "a replication slot is not in use",
+                    String.join("; ", idle),
+                    "it keeps WAL until the disk is full: start its consumer, or pg_drop_replication_slot"));
+        }
+        if (!holding.isEmpty()) {
+            found.add(new Diagnosis(
+                    "replication slots",
+                    Severity.WARN,
+                    "a replication slot keeps vacuum from cleaning up",
+                    String.join("; ", holding),
+                    "its consumer is behind, or a standby with hot_standby_feedback runs a long query: end that, let the"
+                            + " consumer catch up, or pg_drop_replication_slot"));
+        }
+        return found.isEmpty()
+                ? List.of(Diagnosis.ok("replication slots", "every replication slot is in use, and none is far behind"))
+                : found;
     }
 
     private List<Diagnosis> schema(AdminTable table) throws SQLException {
@@ -217,7 +288,17 @@ final class PostgresDoctor implements Flavor.Examiner {
     /** @param last when it was last vacuumed by itself */
     private record Figures(boolean enabled, double scaleFactor, long dead, long live, String last, long bytes) {}
 
+    /** Asked for once, for all checks. */
     private Figures figures(AdminTable table) throws SQLException {
+        Figures found = known.get(table.box());
+        if (found == null) {
+            found = ask(table);
+            known.put(table.box(), found);
+        }
+        return found;
+    }
+
+    private Figures ask(AdminTable table) throws SQLException {
         try (Query query = session.query(table, TABLE)) {
             query.set("table", table.layout().table());
             return Session.one(

@@ -6,6 +6,7 @@ import dev.outbox.jdbc.internal.ItemColumns;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.Marker;
+import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGStatement;
 
 /** PostgreSQL. */
 final class PostgresFlavor implements Flavor {
@@ -116,6 +118,12 @@ final class PostgresFlavor implements Flavor {
         return name.schema() == null ? table : "\"" + name.schema() + "\"." + table;
     }
 
+    /** Without a plan that is kept: it would be one for all values. */
+    @Override
+    public Query planned(Query query) throws SQLException {
+        return query.where(PGStatement.class, statement -> statement.setPrepareThreshold(0));
+    }
+
     @Override
     public Object text(String text) {
         return text;
@@ -139,6 +147,7 @@ final class PostgresFlavor implements Flavor {
     public DeadSql dead() {
         return new DeadSql(
                 PostgresDead.NEWEST,
+                PostgresDead.NEWEST_UNKNOWN,
                 PostgresDead.OLDEST,
                 PostgresDead.COUNT,
                 PostgresDead.REQUEUE,
@@ -150,9 +159,11 @@ final class PostgresFlavor implements Flavor {
     public LookupSql lookup() {
         return new LookupSql(
                 PostgresLookup.BY_IDS,
+                PostgresLookup.RECORDS_BY_IDS,
                 PostgresLookup.BY,
                 PostgresLookup.DETAIL,
                 PostgresLookup.PAYLOAD,
+                PostgresLookup.RECORD_DETAIL,
                 PostgresLookup.INDEXED,
                 PostgresLookup.ROWS);
     }
@@ -165,7 +176,10 @@ final class PostgresFlavor implements Flavor {
                 PostgresStatus.DONE_ABOUT,
                 PostgresStatus.RECENT,
                 PostgresStatus.BLOCKED,
+                PostgresStatus.BLOCKING_DEAD,
+                PostgresStatus.BACKLOG,
                 PostgresStatus.OLDEST_DUE,
+                PostgresStatus.OLDEST_DONE,
                 PostgresStatus.POLLERS,
                 PostgresStatus.STUCK,
                 PostgresStatus.NOW);

@@ -2,13 +2,15 @@ package dev.outbox.admin;
 
 /** Searches on PostgreSQL. */
 final class PostgresLookup {
-    /** Of an inbox, a record without a topic is found by its id only while it is Dead. */
     static final String BY_IDS = """
-            SELECT %1$s
+            SELECT %s
             FROM {table}
             WHERE {work_item_id} = ANY (string_to_array(:ids, ',')::uuid[]) AND {topic} IS NOT NULL
-            UNION ALL
-            SELECT %1$s
+            """.formatted(ItemRow.POSTGRES);
+
+    /** Records of an inbox without a topic are in no index by their id: they are found among all that are Dead. */
+    static final String RECORDS_BY_IDS = """
+            SELECT %s
             FROM {table}
             WHERE {work_item_id} = ANY (string_to_array(:ids, ',')::uuid[]) AND {topic} IS NULL AND {status} = 3
             """.formatted(ItemRow.POSTGRES);
@@ -21,24 +23,22 @@ final class PostgresLookup {
             """.formatted(ItemRow.POSTGRES);
 
     static final String DETAIL = """
-            SELECT %1$s, {headers} AS headers, {content_type} AS content_type
+            SELECT %s, {headers} AS headers, {content_type} AS content_type
             FROM {table}
             WHERE {work_item_id} = :id::uuid AND {topic} IS NOT NULL
-            UNION ALL
-            SELECT %1$s, {headers} AS headers, {content_type} AS content_type
-            FROM {table}
-            WHERE {work_item_id} = :id::uuid AND {topic} IS NULL AND {status} = 3
             """.formatted(ItemRow.POSTGRES);
 
     /** Apart, because who may see the rest may not see the payload. */
     static final String PAYLOAD = """
-            SELECT %1$s, {headers} AS headers, {content_type} AS content_type,
+            SELECT %s, {headers} AS headers, {content_type} AS content_type,
                 {payload} AS payload, {payload_bytes} AS payload_bytes
             FROM {table}
             WHERE {work_item_id} = :id::uuid AND {topic} IS NOT NULL
-            UNION ALL
-            SELECT %1$s, {headers} AS headers, {content_type} AS content_type,
-                {payload} AS payload, {payload_bytes} AS payload_bytes
+            """.formatted(ItemRow.POSTGRES);
+
+    /** A record has no content. */
+    static final String RECORD_DETAIL = """
+            SELECT %s, {headers} AS headers, {content_type} AS content_type, NULL AS payload, NULL::bytea AS payload_bytes
             FROM {table}
             WHERE {work_item_id} = :id::uuid AND {topic} IS NULL AND {status} = 3
             """.formatted(ItemRow.POSTGRES);

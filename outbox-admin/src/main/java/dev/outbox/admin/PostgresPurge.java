@@ -23,7 +23,7 @@ final class PostgresPurge {
                     SELECT FROM {table}
                     WHERE {of_consumer} AND {status} = 2
                       AND {processed_on} < statement_timestamp() - :older_than * interval '1 microsecond'
-                    LIMIT :most) AS old
+                    ORDER BY {processed_on} LIMIT :most) AS old
                 LIMIT :most) AS counted
             """;
 

@@ -1,6 +1,11 @@
 package dev.outbox.admin;
 
-/** How a table is doing, on PostgreSQL. What is open is counted through the partial indexes; what is Done is not. */
+/**
+ * How a table is doing, on PostgreSQL. What is open is counted through the partial indexes; what is Done is not.
+ *
+ * <p>What is limited is ordered as its index is, though the order matters to nobody: without one the planner may expect to
+ * find the few soon wherever it begins, and read the whole table, at the end of which they are.
+ */
 final class PostgresStatus {
     static final String OPEN = """
             SELECT topic, status, count(*) AS items, count(*) FILTER (WHERE due) AS due,
@@ -43,55 +48,112 @@ final class PostgresStatus {
                 (SELECT reltuples::bigint FROM pg_catalog.pg_class WHERE oid = to_regclass(:table)) AS estimated
             FROM (
                 SELECT FROM {consumers} AS c CROSS JOIN LATERAL (
-                    SELECT FROM {table} WHERE {of_consumer} AND {status} = 2 LIMIT :most) AS of_one
+                    SELECT FROM {table} WHERE {of_consumer} AND {status} = 2
+                    ORDER BY {processed_on} LIMIT :most) AS of_one
                 LIMIT :most) AS done
             """;
 
     /** The last that were Done; received records of an inbox took no time. */
     static final String RECENT = """
-            SELECT count(*) AS items,
-                count(*) FILTER (WHERE processed_on > statement_timestamp() - interval '5 minutes') AS recent,
-                (EXTRACT(EPOCH FROM statement_timestamp() - min(processed_on)) * 1000000)::bigint AS span,
-                percentile_disc(0.5) WITHIN GROUP (ORDER BY took) FILTER (WHERE topic IS NOT NULL) AS p50,
-                percentile_disc(0.95) WITHIN GROUP (ORDER BY took) FILTER (WHERE topic IS NOT NULL) AS p95,
-                percentile_disc(0.99) WITHIN GROUP (ORDER BY took) FILTER (WHERE topic IS NOT NULL) AS p99
+            SELECT items, recent, span, took[1] AS p50, took[2] AS p95, took[3] AS p99
             FROM (
-                SELECT done.processed_on, done.topic, done.took
-                FROM {consumers} AS c CROSS JOIN LATERAL (
-                    SELECT {processed_on} AS processed_on, {topic} AS topic,
-                        (EXTRACT(EPOCH FROM {processed_on} - {created_on}) * 1000000)::bigint AS took
-                    FROM {table}
-                    WHERE {of_consumer} AND {status} = 2
-                    ORDER BY {processed_on} DESC LIMIT :most) AS done
-                ORDER BY done.processed_on DESC LIMIT :most) AS last
+                SELECT count(*) AS items,
+                    count(*) FILTER (WHERE processed_on > statement_timestamp() - interval '5 minutes') AS recent,
+                    (EXTRACT(EPOCH FROM statement_timestamp() - min(processed_on)) * 1000000)::bigint AS span,
+                    percentile_disc(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY took)
+                        FILTER (WHERE topic IS NOT NULL) AS took
+                FROM (
+                    SELECT done.processed_on, done.topic, done.took
+                    FROM {consumers} AS c CROSS JOIN LATERAL (
+                        SELECT {processed_on} AS processed_on, {topic} AS topic,
+                            (EXTRACT(EPOCH FROM {processed_on} - {created_on}) * 1000000)::bigint AS took
+                        FROM {table}
+                        WHERE {of_consumer} AND {status} = 2
+                        ORDER BY {processed_on} DESC LIMIT :most) AS done
+                    ORDER BY done.processed_on DESC LIMIT :most) AS last) AS all_of_them
             """;
 
-    /** Keys whose Dead head blocks them, and keys whose head backs off while others wait behind it. */
+    /**
+     * Keys whose Dead head blocks them, and keys whose head backs off while others wait behind it. Of a key's backlog, and
+     * of what waits for a time, only so much is read: both may be as large as the table. Each status of a key by itself,
+     * for only so is the index in the order that the limit needs.
+     */
     static final String BLOCKED = """
-            SELECT heads.*, behind.waiting
+            SELECT heads.*, LEAST(ready.items + leased.items, 1000) AS waiting
             FROM (
                 (SELECT {work_item_id} AS id, {consumer} AS consumer, {message_key} AS message_key, {status} AS status,
                     {sequence} AS sequence, {attempt_count} AS attempt_count, {due_on} AS due_on, {last_error} AS last_error
                 FROM {table}
                 WHERE {status} = 3 AND {blocks_key} AND {message_key} IS NOT NULL
-                ORDER BY {processed_on} LIMIT :most)
+                ORDER BY {consumer}, {message_key} LIMIT :most)
                 UNION ALL
-                (SELECT {work_item_id}, {consumer}, {message_key}, {status}, {sequence}, {attempt_count}, {due_on},
-                    {last_error}
-                FROM {table}
-                WHERE {status} = 0 AND {message_key} IS NOT NULL AND {due_on} > statement_timestamp()
-                  AND {attempt_count} > 0
-                ORDER BY {due_on} DESC LIMIT :most)) AS heads
+                (SELECT later.*
+                FROM {consumers} AS c CROSS JOIN LATERAL (
+                    SELECT {work_item_id}, {consumer}, {message_key}, {status}, {sequence},
+                        {attempt_count} AS attempts, {due_on} AS due, {last_error}
+                    FROM {table}
+                    WHERE {of_consumer} AND {status} = 0 AND {message_key} IS NOT NULL
+                      AND {due_on} > statement_timestamp()
+                    ORDER BY {due_on} LIMIT :sample) AS later
+                WHERE later.attempts > 0
+                ORDER BY later.due DESC LIMIT :most)) AS heads
             CROSS JOIN LATERAL (
-                SELECT count(*) AS waiting, COALESCE(bool_or(earlier), false) AS overtaken
+                SELECT count(*) AS items
                 FROM (
-                    SELECT t.{sequence} < heads.sequence AS earlier
-                    FROM {table} t
-                    WHERE t.{same_consumer} AND t.{message_key} = heads.message_key AND t.{status} < 2
-                      AND t.{work_item_id} <> heads.id
-                    ORDER BY t.{sequence} LIMIT 1000) AS others) AS behind
-            WHERE heads.status = 3 OR behind.waiting > 0 AND NOT behind.overtaken
-            ORDER BY heads.status DESC, behind.waiting DESC, heads.sequence LIMIT :most
+                    SELECT FROM {table} t
+                    WHERE t.{same_consumer} AND t.{message_key} = heads.message_key AND t.{status} = 0
+                      AND t.{sequence} <> heads.sequence
+                    LIMIT 1000) AS few) AS ready
+            CROSS JOIN LATERAL (
+                SELECT count(*) AS items
+                FROM (
+                    SELECT FROM {table} t
+                    WHERE t.{same_consumer} AND t.{message_key} = heads.message_key AND t.{status} = 1
+                      AND t.{sequence} <> heads.sequence
+                    LIMIT 1000) AS few) AS leased
+            WHERE heads.status = 3
+              OR ready.items + leased.items > 0
+                AND NOT EXISTS (
+                    SELECT FROM {table} t
+                    WHERE t.{same_consumer} AND t.{message_key} = heads.message_key AND t.{status} = 0
+                      AND t.{sequence} < heads.sequence)
+                AND NOT EXISTS (
+                    SELECT FROM {table} t
+                    WHERE t.{same_consumer} AND t.{message_key} = heads.message_key AND t.{status} = 1
+                      AND t.{sequence} < heads.sequence)
+            ORDER BY heads.status DESC, waiting DESC, heads.sequence LIMIT :most
+            """;
+
+    static final String BLOCKING_DEAD = """
+            SELECT count(*) AS items
+            FROM (
+                SELECT FROM {table}
+                WHERE {status} = 3 AND {blocks_key} AND {message_key} IS NOT NULL
+                ORDER BY {consumer}, {message_key} LIMIT :most) AS heads
+            """;
+
+    /** Counted through the partial indexes, each no further than {@code most}. */
+    static final String BACKLOG = """
+            SELECT (
+                SELECT count(*) FROM (
+                    (SELECT 1 FROM {table}
+                    WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                    ORDER BY {consumer}, {priority}, {sequence} LIMIT :most)
+                    UNION ALL
+                    (SELECT 1 FROM {table}
+                    WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+                    ORDER BY {consumer}, {priority}, {due_on} LIMIT :most)
+                    UNION ALL
+                    (SELECT 1 FROM {table}
+                    WHERE {status} = 0 AND {message_key} IS NOT NULL
+                    ORDER BY {consumer}, {message_key}, {sequence} LIMIT :most)
+                    LIMIT :most) AS waiting) AS ready,
+                (SELECT count(*) FROM (
+                    SELECT FROM {table} WHERE {status} = 1
+                    ORDER BY {consumer}, {sequence} LIMIT :most) AS leased) AS processing,
+                (SELECT count(*) FROM (
+                    SELECT FROM {table} WHERE {status} = 3
+                    ORDER BY {processed_on} LIMIT :most) AS given_up) AS dead
             """;
 
     /** How long the longest waiting item has been due; of keyed ones only so many are looked at. */
@@ -118,7 +180,7 @@ final class PostgresStatus {
                 UNION ALL
                 (SELECT {created_on} FROM {table}
                 WHERE {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NULL
-                LIMIT :most)) AS waiting
+                ORDER BY {consumer}, {message_key}, {sequence} LIMIT :most)) AS waiting
             """;
 
     static final String POLLERS = """
@@ -137,7 +199,16 @@ final class PostgresStatus {
                 SELECT {locked_until} AS locked_until FROM {table}
                 WHERE {status} = 1
                   AND ({locked_until} < statement_timestamp() - :stuck * interval '1 microsecond') IS NOT FALSE
-                LIMIT :most) AS leased
+                ORDER BY {consumer}, {sequence} LIMIT :most) AS leased
+            """;
+
+    /** How long ago the first of those that are still there was Done. */
+    static final String OLDEST_DONE = """
+            SELECT (EXTRACT(EPOCH FROM statement_timestamp() - min(done.processed_on)) * 1000000)::bigint AS oldest
+            FROM {consumers} AS c CROSS JOIN LATERAL (
+                SELECT {processed_on} AS processed_on FROM {table}
+                WHERE {of_consumer} AND {status} = 2 AND {processed_on} IS NOT NULL
+                ORDER BY {processed_on} LIMIT 1) AS done
             """;
 
     static final String NOW = "SELECT clock_timestamp() AS now";

@@ -1,11 +1,12 @@
 package dev.outbox.admin;
 
-import dev.outbox.OutboxException;
+import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,17 +18,34 @@ import org.jspecify.annotations.Nullable;
  * each call until they are settled.
  */
 final class Session {
+    /** For so long an index is believed to be there still. */
+    private static final Duration FRESH = Duration.ofMinutes(1);
+
     private final Connection connection;
     private final Flavor flavor;
     private final Map<Box, TableName> names;
     private final Map<Box, AdminTable> settled;
+    private final Map<String, Long> indexed;
+    private final Optional<Duration> patience;
 
-    /** @param settled tables that need not be looked at again; grows */
-    Session(Connection connection, Flavor flavor, Map<Box, TableName> names, Map<Box, AdminTable> settled) {
+    /**
+     * @param settled tables that need not be looked at again; grows
+     * @param indexed when an index was last seen, by table and column; grows
+     * @param patience how long a statement may take; empty means as long as it takes
+     */
+    Session(
+            Connection connection,
+            Flavor flavor,
+            Map<Box, TableName> names,
+            Map<Box, AdminTable> settled,
+            Map<String, Long> indexed,
+            Optional<Duration> patience) {
         this.connection = connection;
         this.flavor = flavor;
         this.names = names;
         this.settled = settled;
+        this.indexed = indexed;
+        this.patience = patience;
     }
 
     Connection connection() {
@@ -45,7 +63,7 @@ final class Session {
             find(name.getKey(), name.getValue()).ifPresent(found::add);
         }
         if (found.isEmpty()) {
-            throw new OutboxException("there is neither "
+            throw new NoSuchTableException("there is neither "
                     + String.join(
                             " nor ",
                             names.entrySet().stream()
@@ -67,7 +85,7 @@ final class Session {
     AdminTable table(Box box) throws SQLException {
         TableName name = names.get(box);
         Optional<AdminTable> found = name == null ? Optional.empty() : find(box, name);
-        return found.orElseThrow(() -> new OutboxException("there is no " + box + " table"
+        return found.orElseThrow(() -> new NoSuchTableException("there is no " + box + " table"
                 + (name == null ? "" : " \"" + name + "\"") + "; apply outbox-migrations, or name the table with " + box
                 + "(...)"));
     }
@@ -82,9 +100,24 @@ final class Session {
         return found;
     }
 
+    /** Whether an index was there a moment ago. */
+    boolean isIndexed(Box box, String column) {
+        Long seen = indexed.get(box + " " + column);
+        return seen != null && System.nanoTime() - seen < FRESH.toNanos();
+    }
+
+    void rememberIndexed(Box box, String column) {
+        indexed.put(box + " " + column, System.nanoTime());
+    }
+
     /** @param statement with logical names */
     Query query(AdminTable table, String statement) throws SQLException {
-        return table.layout().resolve(statement).on(connection);
+        return query(table.layout(), statement);
+    }
+
+    Query query(Layout layout, String statement) throws SQLException {
+        Query query = flavor.planned(layout.resolve(statement).on(connection));
+        return patience.isPresent() ? query.within(patience.get()) : query;
     }
 
     @Nullable

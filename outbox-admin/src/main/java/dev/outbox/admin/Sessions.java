@@ -6,7 +6,9 @@ import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.migrations.Database;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 
@@ -15,6 +17,7 @@ final class Sessions {
     private final Connections connections;
     private final Map<Box, TableName> names;
     private final Map<Box, AdminTable> settled = new ConcurrentHashMap<>();
+    private final Map<String, Long> indexed = new ConcurrentHashMap<>();
     private volatile boolean learned;
 
     Sessions(DataSource dataSource, Map<Box, TableName> names) {
@@ -28,12 +31,21 @@ final class Sessions {
 
     /** @param what as in {@code cannot <what>} */
     <T> T run(String what, Work<T> work) {
+        return run(what, Optional.empty(), work);
+    }
+
+    /** @param patience how long each statement may take */
+    <T> T run(String what, Duration patience, Work<T> work) {
+        return run(what, Optional.of(patience), work);
+    }
+
+    private <T> T run(String what, Optional<Duration> patience, Work<T> work) {
         try (Borrowed borrowed = borrow()) {
             Flavor flavor = switch (Database.of(borrowed.connection())) {
                 case POSTGRES -> new PostgresFlavor();
                 case SQLSERVER -> new SqlServerFlavor();
             };
-            return work.in(new Session(borrowed.connection(), flavor, names, settled));
+            return work.in(new Session(borrowed.connection(), flavor, names, settled, indexed, patience));
         } catch (SQLException e) {
             throw SqlFailure.of("cannot " + what, e);
         }

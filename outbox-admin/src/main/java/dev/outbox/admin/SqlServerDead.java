@@ -7,32 +7,31 @@ final class SqlServerDead {
                       AND (CAST(:key AS nvarchar(2000)) IS NULL OR {exact_key} = CAST(:key AS nvarchar(2000)) + N'.')
                       AND (CAST(:tenant AS nvarchar(2000)) IS NULL OR {tenant_id} = CAST(:tenant AS nvarchar(2000)))
                       AND (CAST(:error AS nvarchar(2000)) IS NULL
-                        OR CHARINDEX(LOWER(CAST(:error AS nvarchar(2000))), LOWER({last_error})) > 0)
-                      AND (CAST(:older_than AS bigint) IS NULL OR {processed_on} IS NULL OR {processed_on}
-                        < DATEADD(millisecond, -CAST(CAST(:older_than AS bigint) / 1000 % 86400000 AS int),
-                            DATEADD(day, -CAST(CAST(:older_than AS bigint) / 86400000000 AS int), SYSUTCDATETIME())))""";
+                        OR CHARINDEX(LOWER(CAST(:error AS nvarchar(2000))), LOWER({last_error})) > 0)""";
+
+    /** Apart from the other conditions, because the index goes by it; a time that is not known is long ago. */
+    private static final String OLD_ENOUGH = """
+            {processed_on} < COALESCE(
+                        DATEADD(millisecond, -CAST(CAST(:older_than AS bigint) / 1000 % 86400000 AS int),
+                            DATEADD(day, -CAST(CAST(:older_than AS bigint) / 86400000000 AS int), SYSUTCDATETIME())),
+                        CAST('9999-12-31' AS datetime2(7)))""";
 
     static final String NEWEST = """
-            SELECT TOP (CAST(:size AS int)) dead.*
-            FROM (
-                SELECT known.*
-                FROM (
-                    SELECT TOP (CAST(:size AS int)) %1$s
-                    FROM {table}
-                    WHERE {status} = 3 AND {processed_on} <= CAST(:at AS datetime2(7))
-                      AND ({processed_on} < CAST(:at AS datetime2(7)) OR {work_item_id} < CAST(:id AS uniqueidentifier))
-                      AND %2$s
-                    ORDER BY {processed_on} DESC, {work_item_id} DESC) known
-                UNION ALL
-                SELECT unknown.*
-                FROM (
-                    SELECT TOP (CAST(:size AS int)) %1$s
-                    FROM {table}
-                    WHERE {status} = 3 AND {processed_on} IS NULL
-                      AND {work_item_id} < CAST(:unknown_id AS uniqueidentifier)
-                      AND %2$s
-                    ORDER BY {work_item_id} DESC) unknown) dead
-            ORDER BY CASE WHEN dead.processed_on IS NULL THEN 1 ELSE 0 END, dead.processed_on DESC, dead.id DESC
+            SELECT TOP (CAST(:size AS int)) %1$s
+            FROM {table}
+            WHERE {status} = 3 AND {processed_on} <= CAST(:at AS datetime2(7))
+              AND ({processed_on} < CAST(:at AS datetime2(7)) OR {work_item_id} < CAST(:id AS uniqueidentifier))
+              AND %3$s
+              AND %2$s
+            ORDER BY {processed_on} DESC, {work_item_id} DESC
+            """.formatted(ItemRow.SQL_SERVER, FILTER, OLD_ENOUGH);
+
+    static final String NEWEST_UNKNOWN = """
+            SELECT TOP (CAST(:size AS int)) %1$s
+            FROM {table}
+            WHERE {status} = 3 AND {processed_on} IS NULL AND {work_item_id} < CAST(:id AS uniqueidentifier)
+              AND %2$s
+            ORDER BY {work_item_id} DESC
             """.formatted(ItemRow.SQL_SERVER, FILTER);
 
     static final String OLDEST = """
@@ -44,6 +43,7 @@ final class SqlServerDead {
                     FROM {table}
                     WHERE {status} = 3 AND {processed_on} >= CAST(:at AS datetime2(7))
                       AND ({processed_on} > CAST(:at AS datetime2(7)) OR {work_item_id} > CAST(:id AS uniqueidentifier))
+                      AND %3$s
                       AND %2$s
                     ORDER BY {processed_on}, {work_item_id}) known
                 UNION ALL
@@ -56,7 +56,7 @@ final class SqlServerDead {
                       AND %2$s
                     ORDER BY {work_item_id}) unknown) dead
             ORDER BY CASE WHEN dead.processed_on IS NULL THEN 0 ELSE 1 END, dead.processed_on, dead.id
-            """.formatted(ItemRow.SQL_SERVER, FILTER);
+            """.formatted(ItemRow.SQL_SERVER, FILTER, OLD_ENOUGH);
 
     static final String COUNT = """
             SELECT COUNT(*) AS found, COALESCE(SUM(dead.requeueable), 0) AS requeueable
@@ -64,13 +64,14 @@ final class SqlServerDead {
                 SELECT TOP (CAST(:most AS int)) CASE
                     WHEN {topic} IS NULL THEN 0
                     WHEN CAST(:window AS bigint) IS NULL THEN 1
-                    WHEN {first_seen_on} >= DATEADD(day, -CAST(CAST(:window AS bigint) / 86400000000 AS int),
-                        SYSUTCDATETIME()) THEN 1
+                    WHEN {first_seen_on} >= DATEADD(millisecond, -CAST(CAST(:window AS bigint) / 1000 %% 86400000 AS int),
+                        DATEADD(day, -CAST(CAST(:window AS bigint) / 86400000000 AS int), SYSUTCDATETIME())) THEN 1
                     ELSE 0 END AS requeueable
                 FROM {table}
                 WHERE {status} = 3
-                  AND %s) dead
-            """.formatted(FILTER);
+                  AND ({processed_on} IS NULL OR %2$s)
+                  AND %1$s) dead
+            """.formatted(FILTER, OLD_ENOUGH);
 
     /** With a due time, so that no mark of a poller hides it; the one that goes first in its key is due first. */
     static final String REQUEUE = """
@@ -88,7 +89,8 @@ final class SqlServerDead {
             WHERE {work_item_id} IN (SELECT CAST(value AS uniqueidentifier) FROM STRING_SPLIT(:ids, N','))
               AND {status} = 3 AND {topic} IS NOT NULL
               AND (@window IS NULL
-                OR {first_seen_on} >= DATEADD(day, -CAST(@window / 86400000000 AS int), @now));
+                OR {first_seen_on} >= DATEADD(millisecond, -CAST(@window / 1000 % 86400000 AS int),
+                    DATEADD(day, -CAST(@window / 86400000000 AS int), @now)));
             UPDATE {table} WITH (ROWLOCK) SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = 0,
                 {due_on} = DATEADD(millisecond, CAST((@delay + @spacing * (@before + c.Place)) / 1000 % 86400000 AS int),
                     DATEADD(day, CAST((@delay + @spacing * (@before + c.Place)) / 86400000000 AS int), @now))
@@ -137,8 +139,9 @@ final class SqlServerDead {
             INSERT INTO @discarded (Id)
             SELECT {work_item_id}
             FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-            WHERE {work_item_id} IN (SELECT CAST(value AS uniqueidentifier) FROM STRING_SPLIT(:ids, N','))
-              AND {status} = 3;
+            WHERE {status} = 3
+              AND ({processed_on} BETWEEN CAST(:first AS datetime2(7)) AND CAST(:last AS datetime2(7)) OR {processed_on} IS NULL)
+              AND {work_item_id} IN (SELECT CAST(value AS uniqueidentifier) FROM STRING_SPLIT(:ids, N','));
             INSERT INTO {audit} (Action, Actor, Reason, TableName, WorkItemId, Topic, MessageKey, Consumer, Source,
                 MessageId, AttemptCount, LastError)
             SELECT N'discard', :actor, :reason, :table_name, t.{work_item_id}, t.{topic}, t.{message_key}, {consumer},

@@ -5,6 +5,7 @@ import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.ItemColumns;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.NationalText;
+import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -105,6 +106,11 @@ final class SqlServerFlavor implements Flavor {
     }
 
     @Override
+    public Query planned(Query query) {
+        return query;
+    }
+
+    @Override
     public Object text(String text) {
         return new NationalText(text);
     }
@@ -128,6 +134,7 @@ final class SqlServerFlavor implements Flavor {
     public DeadSql dead() {
         return new DeadSql(
                 SqlServerDead.NEWEST,
+                SqlServerDead.NEWEST_UNKNOWN,
                 SqlServerDead.OLDEST,
                 SqlServerDead.COUNT,
                 SqlServerDead.REQUEUE,
@@ -139,9 +146,11 @@ final class SqlServerFlavor implements Flavor {
     public LookupSql lookup() {
         return new LookupSql(
                 SqlServerLookup.BY_IDS,
+                SqlServerLookup.RECORDS_BY_IDS,
                 SqlServerLookup.BY,
                 SqlServerLookup.DETAIL,
                 SqlServerLookup.PAYLOAD,
+                SqlServerLookup.RECORD_DETAIL,
                 SqlServerLookup.INDEXED,
                 SqlServerLookup.ROWS);
     }
@@ -154,7 +163,10 @@ final class SqlServerFlavor implements Flavor {
                 SqlServerStatus.DONE_ABOUT,
                 SqlServerStatus.RECENT,
                 SqlServerStatus.BLOCKED,
+                SqlServerStatus.BLOCKING_DEAD,
+                SqlServerStatus.BACKLOG,
                 SqlServerStatus.OLDEST_DUE,
+                SqlServerStatus.OLDEST_DONE,
                 SqlServerStatus.POLLERS,
                 SqlServerStatus.STUCK,
                 SqlServerStatus.NOW);

@@ -3,12 +3,14 @@ package dev.outbox.admin;
 /** Searches on SQL Server; see {@link PostgresLookup}. */
 final class SqlServerLookup {
     static final String BY_IDS = """
-            SELECT %1$s
+            SELECT %s
             FROM {table}
             WHERE {work_item_id} IN (SELECT CAST(value AS uniqueidentifier) FROM STRING_SPLIT(:ids, N','))
               AND {topic} IS NOT NULL
-            UNION ALL
-            SELECT %1$s
+            """.formatted(ItemRow.SQL_SERVER);
+
+    static final String RECORDS_BY_IDS = """
+            SELECT %s
             FROM {table}
             WHERE {work_item_id} IN (SELECT CAST(value AS uniqueidentifier) FROM STRING_SPLIT(:ids, N','))
               AND {topic} IS NULL AND {status} = 3
@@ -22,23 +24,21 @@ final class SqlServerLookup {
             """.formatted(ItemRow.SQL_SERVER);
 
     static final String DETAIL = """
-            SELECT %1$s, {headers} AS headers, {content_type} AS content_type
+            SELECT %s, {headers} AS headers, {content_type} AS content_type
             FROM {table}
             WHERE {work_item_id} = CAST(:id AS uniqueidentifier) AND {topic} IS NOT NULL
-            UNION ALL
-            SELECT %1$s, {headers} AS headers, {content_type} AS content_type
-            FROM {table}
-            WHERE {work_item_id} = CAST(:id AS uniqueidentifier) AND {topic} IS NULL AND {status} = 3
             """.formatted(ItemRow.SQL_SERVER);
 
     static final String PAYLOAD = """
-            SELECT %1$s, {headers} AS headers, {content_type} AS content_type, {payload} AS payload,
+            SELECT %s, {headers} AS headers, {content_type} AS content_type, {payload} AS payload,
                 {payload_bytes} AS payload_bytes
             FROM {table}
             WHERE {work_item_id} = CAST(:id AS uniqueidentifier) AND {topic} IS NOT NULL
-            UNION ALL
-            SELECT %1$s, {headers} AS headers, {content_type} AS content_type, {payload} AS payload,
-                {payload_bytes} AS payload_bytes
+            """.formatted(ItemRow.SQL_SERVER);
+
+    static final String RECORD_DETAIL = """
+            SELECT %s, {headers} AS headers, {content_type} AS content_type, CAST(NULL AS nvarchar(1)) AS payload,
+                CAST(NULL AS varbinary(1)) AS payload_bytes
             FROM {table}
             WHERE {work_item_id} = CAST(:id AS uniqueidentifier) AND {topic} IS NULL AND {status} = 3
             """.formatted(ItemRow.SQL_SERVER);

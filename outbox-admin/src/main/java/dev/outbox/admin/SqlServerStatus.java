@@ -66,7 +66,8 @@ final class SqlServerStatus {
 
     static final String BLOCKED = """
             SELECT TOP (CAST(:most AS int)) heads.id, heads.consumer, heads.message_key, heads.status, heads.sequence,
-                heads.attempt_count, heads.due_on, heads.last_error, behind.waiting
+                heads.attempt_count, heads.due_on, heads.last_error,
+                CASE WHEN ready.items + leased.items > 1000 THEN 1000 ELSE ready.items + leased.items END AS waiting
             FROM (
                 SELECT dead.*
                 FROM (
@@ -75,29 +76,71 @@ final class SqlServerStatus {
                         {attempt_count} AS attempt_count, CAST({due_on} AS datetimeoffset(7)) AS due_on,
                         {last_error} AS last_error
                     FROM {table}
-                    WHERE {status} = 3 AND {blocks_key} = 1
-                    ORDER BY {processed_on}) dead
+                    WHERE {status} = 3 AND {blocks_key} = 1) dead
                 UNION ALL
                 SELECT failing.*
                 FROM (
-                    SELECT TOP (CAST(:most AS int)) {work_item_id} AS id, {consumer} AS consumer,
-                        {message_key} AS message_key, {exact_key} AS exact_key, {status} AS status, {sequence} AS sequence,
-                        {attempt_count} AS attempt_count, CAST({due_on} AS datetimeoffset(7)) AS due_on,
-                        {last_error} AS last_error
-                    FROM {table}
-                    WHERE {status} = 0 AND {message_key} IS NOT NULL AND {due_on} > SYSUTCDATETIME()
-                      AND {attempt_count} > 0
-                    ORDER BY {due_on} DESC) failing) heads
+                    SELECT TOP (CAST(:most AS int)) later.*
+                    FROM (
+                        SELECT TOP (CAST(:sample AS int)) {work_item_id} AS id, {consumer} AS consumer,
+                            {message_key} AS message_key, {exact_key} AS exact_key, {status} AS status,
+                            {sequence} AS sequence, {attempt_count} AS attempt_count,
+                            CAST({due_on} AS datetimeoffset(7)) AS due_on, {last_error} AS last_error
+                        FROM {table}
+                        WHERE {status} = 0 AND {message_key} IS NOT NULL AND {due_on} > SYSUTCDATETIME()
+                        ORDER BY {due_on}) later
+                    WHERE later.attempt_count > 0
+                    ORDER BY later.due_on DESC) failing) heads
             CROSS APPLY (
-                SELECT COUNT(*) AS waiting, MIN(others.place) AS first
+                SELECT COUNT(*) AS items, MIN(few.place) AS first
                 FROM (
                     SELECT TOP (1000) t.{sequence} AS place
                     FROM {table} t
-                    WHERE {same_consumer} AND t.{exact_key} = heads.exact_key AND t.{status} < 2
-                      AND t.{message_key} IS NOT NULL AND t.{work_item_id} <> heads.id
-                    ORDER BY t.{sequence}) others) behind
-            WHERE heads.status = 3 OR behind.waiting > 0 AND behind.first > heads.sequence
-            ORDER BY heads.status DESC, behind.waiting DESC, heads.sequence
+                    WHERE {same_consumer} AND t.{exact_key} = heads.exact_key AND t.{status} < 2 AND t.{status} = 0
+                      AND t.{message_key} IS NOT NULL AND t.{sequence} <> heads.sequence
+                    ORDER BY t.{sequence}) few) ready
+            CROSS APPLY (
+                SELECT COUNT(*) AS items, MIN(few.place) AS first
+                FROM (
+                    SELECT TOP (1000) t.{sequence} AS place
+                    FROM {table} t
+                    WHERE {same_consumer} AND t.{exact_key} = heads.exact_key AND t.{status} < 2 AND t.{status} = 1
+                      AND t.{message_key} IS NOT NULL AND t.{sequence} <> heads.sequence
+                    ORDER BY t.{sequence}) few) leased
+            WHERE heads.status = 3
+              OR ready.items + leased.items > 0 AND COALESCE(ready.first, heads.sequence) >= heads.sequence
+                AND COALESCE(leased.first, heads.sequence) >= heads.sequence
+            ORDER BY heads.status DESC, waiting DESC, heads.sequence
+            """;
+
+    static final String BLOCKING_DEAD = """
+            SELECT COUNT_BIG(*) AS items
+            FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table} WHERE {status} = 3 AND {blocks_key} = 1) heads
+            """;
+
+    static final String BACKLOG = """
+            SELECT (
+                SELECT COUNT_BIG(*)
+                FROM (
+                    SELECT TOP (CAST(:most AS int)) waiting.place
+                    FROM (
+                        SELECT unkeyed.place
+                        FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table}
+                            WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL) unkeyed
+                        UNION ALL
+                        SELECT later.place
+                        FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table}
+                            WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL) later
+                        UNION ALL
+                        SELECT keyed.place
+                        FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table}
+                            WHERE {status} < 2 AND {status} = 0 AND {message_key} IS NOT NULL) keyed) waiting) counted)
+                    AS ready,
+                (SELECT COUNT_BIG(*)
+                FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table} WHERE {status} = 1) leased)
+                    AS processing,
+                (SELECT COUNT_BIG(*)
+                FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table} WHERE {status} = 3) dead) AS dead
             """;
 
     static final String OLDEST_DUE = """
@@ -135,6 +178,12 @@ final class SqlServerStatus {
                 SELECT TOP (CAST(:most AS int)) {locked_until} AS locked_until FROM {table}
                 WHERE {status} = 1 AND ({locked_until} IS NULL OR {locked_until}
                     < DATEADD(second, -CAST(CAST(:stuck AS bigint) / 1000000 AS int), SYSUTCDATETIME()))) leased
+            """;
+
+    static final String OLDEST_DONE = """
+            SELECT DATEDIFF_BIG(microsecond, MIN({processed_on}), SYSUTCDATETIME()) AS oldest
+            FROM {table}
+            WHERE {status} = 2 AND {processed_on} IS NOT NULL
             """;
 
     static final String NOW = "SELECT CAST(SYSUTCDATETIME() AS datetimeoffset(7)) AS now";

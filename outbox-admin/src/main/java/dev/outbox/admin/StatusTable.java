@@ -7,6 +7,7 @@ import dev.outbox.jdbc.internal.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -79,6 +80,12 @@ final class StatusTable {
         }
     }
 
+    /** How many are Done, or about that many. */
+    long doneAbout() throws SQLException {
+        Backlog open = backlog(Backlog.MOST);
+        return about(open.ready() + open.processing() + open.dead()).items;
+    }
+
     private List<TopicCount> counts(String statement) throws SQLException {
         try (Query query = session.query(table, statement)) {
             return Session.list(
@@ -116,7 +123,7 @@ final class StatusTable {
     List<BlockedKey> blocked() throws SQLException {
         try (Query query = session.query(table, sql.blocked())) {
             return Session.list(
-                    query.set("most", MOST_KEYS),
+                    query.set("most", MOST_KEYS).set("sample", SAMPLE),
                     row -> new BlockedKey(
                             row.getString("message_key"),
                             row.getString("consumer"),
@@ -129,9 +136,43 @@ final class StatusTable {
         }
     }
 
+    /** How many Dead items hold back their keys, counted up to 100. */
+    long blockingDead() throws SQLException {
+        try (Query query = session.query(table, sql.blockingDead())) {
+            return Session.one(query.set("most", MOST_KEYS), row -> row.getLong("items"));
+        }
+    }
+
+    /** @param most what is more is not counted */
+    Backlog backlog(int most) throws SQLException {
+        if (table.phase().before(Phase.FLIPPED)) {
+            return new Backlog(0, 0, 0, Optional.empty());
+        }
+        Optional<Duration> oldestDue = oldestDue();
+        try (Query query = session.query(table, sql.backlog())) {
+            return Session.one(
+                    query.set("most", most),
+                    row -> new Backlog(
+                            row.getLong("ready"), row.getLong("processing"), row.getLong("dead"), oldestDue));
+        }
+    }
+
     Optional<Duration> oldestDue() throws SQLException {
         try (Query query = session.query(table, sql.oldestDue())) {
             return Session.one(query.set("most", SAMPLE), row -> Optional.ofNullable(micros(row, "oldest")));
+        }
+    }
+
+    /** How long ago the first of those that are there was Done. */
+    Optional<Duration> oldestDone() throws SQLException {
+        try (Query query = session.query(table, sql.oldestDone())) {
+            return Session.one(query, row -> Optional.ofNullable(micros(row, "oldest")));
+        }
+    }
+
+    Instant now() throws SQLException {
+        try (Query query = session.query(table, sql.now())) {
+            return Session.one(query, row -> Timestamps.read(row, "now"));
         }
     }
 

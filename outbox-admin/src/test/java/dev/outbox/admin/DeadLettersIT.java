@@ -107,12 +107,7 @@ class DeadLettersIT {
 
     @Test
     void whatDiesAgainAtOnceIsNotTakenTwice() {
-        List<Message> messages = new ArrayList<>();
-        for (int i = 0; i < 600; i++) {
-            messages.add(Message.to("orders").payload("x"));
-        }
-        messages.forEach(boxes::enqueue);
-        boxes.killAll("no route", OnDead.SKIP);
+        bury(600);
         boxes.execute("""
                 CREATE FUNCTION dies_again() RETURNS trigger LANGUAGE plpgsql AS $$
                 BEGIN

@@ -8,25 +8,33 @@ import dev.outbox.Message;
 import dev.outbox.OnDead;
 import dev.outbox.OutboxException;
 import dev.outbox.admin.Diagnosis.Severity;
+import dev.outbox.migrations.Role;
 import dev.outbox.testkit.EmbeddedDatabase;
 import dev.outbox.testkit.PostgresExtension;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.PGConnection;
+import org.postgresql.copy.CopyDual;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** Each trouble is made on a real server, and found. */
 class DoctorIT {
@@ -62,6 +70,7 @@ class DoctorIT {
                         "outbox size",
                         "outbox leases",
                         "outbox keys",
+                        "outbox retention",
                         "outbox pollers",
                         "inbox schema",
                         "inbox autovacuum",
@@ -69,6 +78,7 @@ class DoctorIT {
                         "inbox size",
                         "inbox leases",
                         "inbox keys",
+                        "inbox retention",
                         "inbox pollers");
     }
 
@@ -149,12 +159,38 @@ class DoctorIT {
     }
 
     @Test
+    void whoMayNotSeeTransactionsIsToldWhatToGrant(EmbeddedDatabase database) {
+        String role = "blind_" + System.nanoTime();
+        boxes.execute("CREATE ROLE " + role + " LOGIN PASSWORD 'secret'");
+        boxes.execute(Role.VIEWER.grants(role, "public", "outbox", "inbox"));
+        try {
+            PGSimpleDataSource blind = new PGSimpleDataSource();
+            blind.setUrl(database.jdbcUrl());
+            blind.setUser(role);
+            blind.setPassword("secret");
+
+            assertThat(of("snapshots", Admin.of(blind).build().doctor().examine(PATIENT)))
+                    .singleElement()
+                    .satisfies(found -> {
+                        assertThat(found.severity()).isEqualTo(Severity.SKIPPED);
+                        assertThat(found.advice()).isEqualTo("GRANT pg_monitor TO \"" + role + "\"");
+                    });
+            boxes.execute("GRANT pg_monitor TO " + role);
+            assertThat(of("snapshots", Admin.of(blind).build().doctor().examine(PATIENT)))
+                    .singleElement()
+                    .satisfies(found -> assertThat(found.severity()).isEqualTo(Severity.OK));
+        } finally {
+            boxes.execute("DROP OWNED BY " + role);
+            boxes.execute("DROP ROLE " + role);
+        }
+    }
+
+    @Test
     void anIdleReplicationSlotIsNamed() {
         String slot = "slot_" + boxes.value("SELECT current_database()");
         boxes.rows("SELECT pg_create_physical_replication_slot(?, true)", slot);
         try {
-            assertThat(troubles(PATIENT))
-                    .filteredOn(found -> found.check().equals("replication slots"))
+            assertThat(of("replication slots", troubles(PATIENT)))
                     .singleElement()
                     .satisfies(found -> assertThat(found.evidence()).contains(slot));
         } finally {
@@ -162,24 +198,100 @@ class DoctorIT {
         }
     }
 
+    /** As a standby with hot_standby_feedback would do it: the slot is in use, and keeps rows all the same. */
+    @Test
+    void aReplicationSlotThatKeepsRowsIsNamed(EmbeddedDatabase database) throws Exception {
+        String slot = "slot_" + boxes.value("SELECT current_database()");
+        boxes.rows("SELECT pg_create_physical_replication_slot(?, true)", slot);
+        try {
+            int seen = Integer.parseInt(boxes.value("SELECT txid_current() % 2147483648"));
+            try (Connection standby = DriverManager.getConnection(
+                    database.jdbcUrl() + "&replication=true&preferQueryMode=simple&assumeMinServerVersion=14")) {
+                CopyDual stream = standby.unwrap(PGConnection.class)
+                        .getCopyAPI()
+                        .copyDual("START_REPLICATION SLOT " + slot + " PHYSICAL "
+                                + boxes.value("SELECT pg_current_wal_flush_lsn()"));
+                byte[] feedback = ByteBuffer.allocate(25)
+                        .put((byte) 'h')
+                        .putLong(0)
+                        .putInt(seen)
+                        .putInt(0)
+                        .putInt(0)
+                        .putInt(0)
+                        .array();
+                stream.writeToCopy(feedback, 0, feedback.length);
+                stream.flushCopy();
+                await().atMost(Duration.ofMinutes(2))
+                        .until(() ->
+                                boxes.value("SELECT xmin FROM pg_replication_slots WHERE slot_name = ?", slot) != null);
+                boxes.value("SELECT txid_current()");
+                boxes.value("SELECT txid_current()");
+
+                assertThat(of("replication slots", troubles(PATIENT.slotAge(1))))
+                        .singleElement()
+                        .satisfies(found -> {
+                            assertThat(found.what()).contains("keeps vacuum from cleaning up");
+                            assertThat(found.evidence()).contains(slot, "transactions back");
+                        });
+                assertThat(of("replication slots", troubles(PATIENT.slotAge(1_000_000_000))))
+                        .isEmpty();
+            }
+        } finally {
+            await().atMost(Duration.ofMinutes(2))
+                    .until(() -> boxes.value("SELECT active FROM pg_replication_slots WHERE slot_name = ?", slot)
+                            .equals("f"));
+            boxes.rows("SELECT pg_drop_replication_slot(?)", slot);
+        }
+    }
+
+    private static List<Diagnosis> of(String check, List<Diagnosis> found) {
+        return found.stream()
+                .filter(diagnosis -> diagnosis.check().equals(check))
+                .toList();
+    }
+
     @Test
     void aPoolerIsRecognisedByTheProcessThatAnswers() {
-        DataSource pooled = telling(boxes.dataSource, 1);
+        DataSource pooled = behindAPooler(boxes.dataSource, connection -> connection);
 
         assertThat(Admin.of(pooled).build().doctor().examine(PATIENT))
                 .filteredOn(found -> found.severity() == Severity.NOTE)
                 .singleElement()
-                .satisfies(found -> assertThat(found.check()).isEqualTo("pooler"));
+                .satisfies(found -> {
+                    assertThat(found.check()).isEqualTo("pooler");
+                    assertThat(found.what()).doesNotContain("mode");
+                    assertThat(found.advice()).contains("pool_mode");
+                });
     }
 
-    /** As behind a pooler: the driver was told another process than the one that will answer. */
-    private static DataSource telling(DataSource dataSource, int pid) {
-        PGConnection told = proxy(PGConnection.class, (method, arguments) -> pid);
+    @Test
+    void aPoolerInTransactionModeIsRecognisedByProcessesThatChange() throws SQLException {
+        try (Connection one = boxes.dataSource.getConnection();
+                Connection other = boxes.dataSource.getConnection()) {
+            Iterator<Connection> turns =
+                    Stream.iterate(one, last -> last == one ? other : one).iterator();
+            DataSource pooled = behindAPooler(boxes.dataSource, connection -> turns.next());
+
+            assertThat(of("pooler", Admin.of(pooled).build().doctor().examine(PATIENT)))
+                    .singleElement()
+                    .satisfies(found -> assertThat(found.what()).contains("in transaction mode"));
+        }
+    }
+
+    /**
+     * As behind a pooler: the driver was told another process than the one that will answer.
+     *
+     * @param server which connection a statement without parameters goes to
+     */
+    private static DataSource behindAPooler(DataSource dataSource, UnaryOperator<Connection> server) {
+        PGConnection told = proxy(PGConnection.class, (method, arguments) -> 1);
         return proxy(DataSource.class, (method, arguments) -> {
             Connection connection = dataSource.getConnection();
-            return proxy(
-                    Connection.class,
-                    (called, given) -> called.getName().equals("unwrap") ? told : called.invoke(connection, given));
+            return proxy(Connection.class, (called, given) -> switch (called.getName()) {
+                case "unwrap" -> told;
+                case "createStatement" -> server.apply(connection).createStatement();
+                default -> called.invoke(connection, given);
+            });
         });
     }
 
@@ -252,6 +364,59 @@ class DoctorIT {
                         "deliveries of poller slow take longer than its lease");
         boxes.execute("DELETE FROM outbox_pollers WHERE poller <> 'silent'");
         assertThat(troubles(PATIENT)).extracting(Diagnosis::what).containsExactly("poller silent is silent");
+    }
+
+    @Test
+    void nobodyWhoPollsWhatIsDueIsFound() {
+        boxes.enqueue(Message.to("orders").payload("x"));
+        assertThat(troubles(PATIENT)).isEmpty();
+        boxes.execute("UPDATE outbox SET created_on = created_on - interval '10 minutes'");
+
+        assertThat(troubles(PATIENT)).singleElement().satisfies(found -> {
+            assertThat(found.check()).isEqualTo("outbox pollers");
+            assertThat(found.what()).isEqualTo("nobody polls, and items are due");
+            assertThat(found.evidence()).contains("PT10M", "pollers known: 0");
+        });
+    }
+
+    @Test
+    void aPollerThatIsAliveAndClaimsNothingIsFound() {
+        boxes.execute("""
+                INSERT INTO outbox_pollers (started_on, seen_on, last_success_on, lease_ms, longest_delivery_ms, phase,
+                    table_name, poller, version)
+                VALUES (statement_timestamp() - interval '1 day', statement_timestamp(),
+                        statement_timestamp() - interval '10 minutes', 30000, 10, 4, 'public.outbox', 'refused', '1'),
+                    (statement_timestamp() - interval '1 day', statement_timestamp(), NULL, 30000, 10, 4, 'public.outbox',
+                        'never', '1'),
+                    (statement_timestamp() - interval '1 day', statement_timestamp(), statement_timestamp(), 30000, 10, 4,
+                        'public.outbox', 'well', '1')
+                """);
+        assertThat(troubles(PATIENT)).isEmpty();
+        boxes.enqueue(Message.to("orders").payload("x"));
+        boxes.execute("UPDATE outbox SET created_on = created_on - interval '10 minutes'");
+
+        assertThat(troubles(PATIENT))
+                .extracting(Diagnosis::what)
+                .containsExactly(
+                        "poller never is alive, but does not claim what is due",
+                        "poller refused is alive, but does not claim what is due");
+    }
+
+    @Test
+    void whatIsDoneAndNeverRemovedIsFound() {
+        boxes.execute("""
+                INSERT INTO outbox (work_item_id, topic, payload, status, processed_on)
+                SELECT gen_random_uuid(), 'orders', 'x', 2, statement_timestamp() - n * interval '1 day'
+                FROM generate_series(1, 40) AS n
+                """);
+
+        assertThat(troubles(PATIENT)).isEmpty();
+        assertThat(troubles(PATIENT.doneRows(30).retention(Duration.ofDays(41))))
+                .isEmpty();
+        assertThat(troubles(PATIENT.doneRows(30))).singleElement().satisfies(found -> {
+            assertThat(found.check()).isEqualTo("outbox retention");
+            assertThat(found.evidence()).isEqualTo("about 40 items, the oldest Done for 40 days");
+        });
     }
 
     @Test

@@ -1,15 +1,21 @@
 package dev.outbox.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Message;
 import dev.outbox.OnDead;
+import dev.outbox.OutboxException;
 import dev.outbox.testkit.PostgresExtension;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -81,6 +87,26 @@ class HealthIT {
     void aTableOnItsWayIsNoReasonToBeDown() {
         boxes.execute("COMMENT ON TABLE inbox IS 'dev.outbox inbox phase 2'");
 
+        assertThat(boxes.admin().health().state()).isEqualTo(Health.State.UP);
+    }
+
+    @Test
+    @Timeout(120)
+    void nobodyWaitsLongForATableThatIsLocked() throws SQLException {
+        Admin admin =
+                Admin.of(boxes.dataSource).glanceTimeout(Duration.ofSeconds(1)).build();
+        try (Connection holder = boxes.dataSource.getConnection();
+                Statement statement = holder.createStatement()) {
+            holder.setAutoCommit(false);
+            statement.execute("LOCK TABLE outbox IN ACCESS EXCLUSIVE MODE");
+
+            assertThat(admin.health().state()).isEqualTo(Health.State.DOWN);
+            assertThatThrownBy(() -> admin.backlog(Box.OUTBOX))
+                    .isInstanceOfSatisfying(
+                            OutboxException.class,
+                            e -> assertThat(e.isRetryable()).isTrue());
+            holder.rollback();
+        }
         assertThat(boxes.admin().health().state()).isEqualTo(Health.State.UP);
     }
 

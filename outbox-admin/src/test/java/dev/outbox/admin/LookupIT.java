@@ -86,7 +86,8 @@ class LookupIT {
         assertThat(lookup.byCorrelation("none", Page.first(5)).items()).isEmpty();
         assertThat(lookup.byTenant("none", Page.first(5)).items()).isEmpty();
         boxes.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'outbox_by_key'::regclass");
-        assertThatThrownBy(() -> lookup.byKey("order-1", Page.first(5))).hasMessageContaining("installLookup");
+        assertThatThrownBy(() -> boxes.admin().lookup().byKey("order-1", Page.first(5)))
+                .hasMessageContaining("installLookup");
     }
 
     @Test

@@ -5,14 +5,20 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
 import dev.outbox.Poller;
+import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.spi.Heartbeat;
+import dev.outbox.testkit.EmbeddedDatabase;
 import dev.outbox.testkit.PostgresExtension;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.ds.PGSimpleDataSource;
 
 class PollersIT {
     @RegisterExtension
@@ -78,6 +84,52 @@ class PollersIT {
         boxes.outbox.source().heartbeat(BEAT);
 
         assertThat(pollers()).extracting(KnownPoller::name).containsExactly("node-1");
+    }
+
+    /** With a lock timeout, so that a heartbeat that waits fails instead of hanging; this one waits for nobody. */
+    @Test
+    void aSilentPollerWhoseRowSomebodyHoldsIsLeftAlone(EmbeddedDatabase database) throws SQLException {
+        boxes.outbox.source().heartbeat(BEAT);
+        boxes.execute("UPDATE outbox_pollers SET poller = 'gone', seen_on = seen_on - interval '25 hours'");
+        PGSimpleDataSource impatient = new PGSimpleDataSource();
+        impatient.setUrl(database.jdbcUrl());
+        impatient.setOptions("-c lock_timeout=1000");
+        try (Connection holder = boxes.dataSource.getConnection();
+                Statement statement = holder.createStatement()) {
+            holder.setAutoCommit(false);
+            statement.execute("SELECT FROM outbox_pollers WHERE poller = 'gone' FOR UPDATE");
+
+            PostgresOutbox.create(impatient).source().heartbeat(BEAT);
+
+            assertThat(pollers()).extracting(KnownPoller::name).containsExactly("gone", "node-1");
+            holder.rollback();
+        }
+    }
+
+    @Test
+    void aPollerDeliversWhileItsHeartbeatWaits() throws SQLException {
+        boxes.outbox.source().heartbeat(BEAT);
+        try (Connection holder = boxes.dataSource.getConnection();
+                Statement statement = holder.createStatement()) {
+            holder.setAutoCommit(false);
+            statement.execute("SELECT FROM outbox_pollers WHERE poller = 'node-1' FOR UPDATE");
+            Poller poller = boxes.outbox.poller().name("node-1").to(item -> {}).start();
+            try {
+                await().atMost(Duration.ofMinutes(2))
+                        .until(() -> boxes.value("""
+                                SELECT count(*) FROM pg_stat_activity
+                                WHERE datname = current_database() AND wait_event_type = 'Lock'
+                                """).equals("1"));
+
+                boxes.enqueue(Message.to("orders").payload("x"));
+
+                await().atMost(Duration.ofMinutes(2))
+                        .until(() -> boxes.value("SELECT status FROM outbox").equals("2"));
+            } finally {
+                holder.rollback();
+                poller.close();
+            }
+        }
     }
 
     @Test

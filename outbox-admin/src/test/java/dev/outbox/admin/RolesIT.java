@@ -39,20 +39,27 @@ class RolesIT {
     private final Map<Role, PGSimpleDataSource> roles = new EnumMap<>(Role.class);
     private Boxes boxes;
 
+    private EmbeddedDatabase database;
+
     @BeforeEach
-    void grant(DataSource dataSource, EmbeddedDatabase database) {
-        boxes = new Boxes(dataSource);
-        String suffix = "_" + UUID.randomUUID().toString().substring(0, 8);
-        for (Role role : Role.values()) {
-            String name = role.name().toLowerCase(Locale.ROOT) + suffix;
+    void open(DataSource dataSource, EmbeddedDatabase database) {
+        this.boxes = new Boxes(dataSource);
+        this.database = database;
+    }
+
+    /** A login that has this role; made when it is first asked for. */
+    private PGSimpleDataSource login(Role role) {
+        return roles.computeIfAbsent(role, missing -> {
+            String name = role.name().toLowerCase(Locale.ROOT) + "_"
+                    + UUID.randomUUID().toString().substring(0, 8);
             boxes.execute("CREATE ROLE " + name + " LOGIN PASSWORD 'secret'");
             boxes.execute(role.grants(name, "public", "outbox", "inbox"));
             PGSimpleDataSource as = new PGSimpleDataSource();
             as.setUrl(database.jdbcUrl());
             as.setUser(name);
             as.setPassword("secret");
-            roles.put(role, as);
-        }
+            return as;
+        });
     }
 
     /** They belong to the server, not to the database of the test. */
@@ -65,13 +72,13 @@ class RolesIT {
     }
 
     private Boxes as(Role role) {
-        return new Boxes(roles.get(role));
+        return new Boxes(login(role));
     }
 
     @Test
     void theMigratorCreatesTables() {
-        OutboxMigrations.install(roles.get(Role.MIGRATOR), "mine");
-        OutboxMigrations.installLookup(roles.get(Role.MIGRATOR), "mine");
+        OutboxMigrations.install(login(Role.MIGRATOR), "mine");
+        OutboxMigrations.installLookup(login(Role.MIGRATOR), "mine");
 
         cannot(Role.MIGRATOR, "SELECT count(*) FROM outbox");
     }
@@ -127,7 +134,8 @@ class RolesIT {
     void theViewerSeesAllButThePayload() {
         ItemRef ref = boxes.dead(Message.to("orders").key("k").header("h", "v").payload("secret"), "e");
         boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("secret"), "e");
-        Admin viewer = Admin.of(roles.get(Role.VIEWER)).build();
+        Admin viewer =
+                Admin.of(login(Role.VIEWER)).glanceTimeout(Boxes.PATIENCE).build();
 
         assertThat(viewer.deadLetters()
                         .list(DeadFilter.all().error("e"), Page.first(5))
@@ -155,7 +163,7 @@ class RolesIT {
     void theOperatorActsAndCannotHideIt() {
         ItemRef requeued = boxes.dead(Message.to("orders").payload("x"), "e");
         boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("x"), "e");
-        Admin operator = Admin.of(roles.get(Role.OPERATOR)).build();
+        Admin operator = Admin.of(login(Role.OPERATOR)).build();
 
         assertThat(operator.deadLetters().showWithPayload(requeued)).isPresent();
         assertThat(operator.deadLetters()
@@ -173,7 +181,7 @@ class RolesIT {
     }
 
     private void cannot(Role role, String sql) {
-        try (Connection connection = roles.get(role).getConnection();
+        try (Connection connection = login(role).getConnection();
                 Statement statement = connection.createStatement()) {
             assertThatThrownBy(() -> statement.execute(sql))
                     .as(role + ": " + sql)

@@ -11,6 +11,7 @@ import dev.outbox.Status;
 import dev.outbox.testkit.PostgresExtension;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -111,6 +112,35 @@ class StatusIT {
             assertThat(key.waiting()).isEqualTo(2);
             assertThat(key.error()).contains("connection refused");
         });
+    }
+
+    @Test
+    void theBacklogIsCountedByStatus() {
+        boxes.dead(Message.to("orders").payload("x"), "e");
+        boxes.enqueue(Message.to("orders").payload("x"));
+        boxes.enqueue(Message.to("orders").key("k").payload("x"));
+        boxes.enqueue(Message.to("mails").dueIn(Duration.ofHours(1)).payload("x"));
+        boxes.enqueue(Message.to("mails").payload("leased"));
+        boxes.execute("UPDATE outbox SET status = 1, locked_until = statement_timestamp() WHERE payload = 'leased'");
+        boxes.execute("UPDATE outbox SET created_on = created_on - interval '1 hour' WHERE message_key = 'k'");
+
+        Backlog backlog = boxes.admin().backlog(Box.OUTBOX);
+
+        assertThat(backlog.ready()).isEqualTo(3);
+        assertThat(backlog.processing()).isOne();
+        assertThat(backlog.dead()).isOne();
+        assertThat(backlog.oldestDue())
+                .get()
+                .satisfies(age -> assertThat(age).isBetween(Duration.ofHours(1), Duration.ofHours(2)));
+        assertThat(boxes.admin().backlog(Box.INBOX)).isEqualTo(new Backlog(0, 0, 0, Optional.empty()));
+    }
+
+    @Test
+    void theBacklogOfATableBeforePhaseThreeIsNotCounted() {
+        boxes.enqueue(Message.to("orders").payload("x"));
+        boxes.execute("COMMENT ON TABLE outbox IS 'dev.outbox phase 1'");
+
+        assertThat(boxes.admin().backlog(Box.OUTBOX)).isEqualTo(new Backlog(0, 0, 0, Optional.empty()));
     }
 
     @Test

@@ -92,7 +92,7 @@ public final class Benchmark {
     private void run(Server server, Scenario scenario, Contender contender, int round) throws Exception {
         Scale scale = settings.smoke() ? Scale.SMOKE : round == 0 ? Scale.WARM_UP : Scale.FULL;
         Measurement measurement;
-        try (Database database = server.emptyDatabase()) {
+        try (Database database = contender.database(server, scale)) {
             measurement = contender.run(new Trial(server, database, scale));
         } catch (WrongResultException e) {
             throw new WrongResultException(scenario.name() + ", " + contender.name() + ": " + e.getMessage());

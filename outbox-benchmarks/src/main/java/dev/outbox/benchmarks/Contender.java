@@ -8,6 +8,11 @@ interface Contender {
     /** Version, volume and everything that was tuned, for the printout. */
     String settings();
 
+    /** What it works on: empty at first, unless it changes nothing. */
+    default Database database(Server server, Scale scale) throws Exception {
+        return server.emptyDatabase();
+    }
+
     /**
      * Does it once.
      *

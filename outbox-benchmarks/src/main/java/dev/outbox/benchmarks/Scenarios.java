@@ -3,6 +3,7 @@ package dev.outbox.benchmarks;
 import dev.outbox.benchmarks.Scenario.Metric;
 import dev.outbox.jdbc.Phase;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** All scenarios there are. To add one, add it here. */
 final class Scenarios {
@@ -10,7 +11,7 @@ final class Scenarios {
     private static final Backlog PASSED = Backlog.of(VOLUME).afterPassing(300_000);
     private static final Backlog PASSED_KEYED = Backlog.keyed(VOLUME, 1_000).afterPassing(300_000);
 
-    private static final List<Scenario> ALL = List.of(
+    private static final List<Scenario> MESSAGES = List.of(
             enqueueOne("enqueue-1x1", 6_000, 1),
             enqueueOne("enqueue-1x4", 16_000, 4),
             enqueueOne("enqueue-1x8", 24_000, 8),
@@ -44,11 +45,11 @@ final class Scenarios {
                     "How fast are messages received of which every tenth comes again? Threads: 4",
                     Metric.PER_SECOND,
                     new Enqueue(Receiver.OURS, 16_000, 1, 4),
-                    new Enqueue(Receiver.LIMIT, 16_000, 1, 4)),
-            admin("admin-list", "are the newest 50 dead letters listed", Ask.LIST, Ask.LIST_BY_HAND),
-            admin("admin-find", "is everything about a key found", Ask.FIND, Ask.FIND_BY_HAND),
-            admin("admin-status", "is the status told", Ask.STATUS, Ask.STATUS_BY_HAND),
-            adminPurge());
+                    new Enqueue(Receiver.LIMIT, 16_000, 1, 4)));
+
+    private static final List<Scenario> ALL = Stream.of(MESSAGES, Questions.scenarios(), List.of(adminPurge()))
+            .flatMap(List::stream)
+            .toList();
 
     private Scenarios() {}
 
@@ -193,15 +194,6 @@ final class Scenarios {
                 new Drain(new PhaseRelay(Phase.ADDITIVE), backlog),
                 new Drain(new PhaseRelay(Phase.DUAL), backlog),
                 new Drain(new PhaseRelay(Phase.FLIPPED), backlog));
-    }
-
-    private static Scenario admin(String name, String what, Ask.Question ours, Ask.Question byHand) {
-        return new Scenario(
-                name,
-                "How often %s per second, with 1,000,000 rows Done and 100,000 Dead?".formatted(what),
-                Metric.PER_SECOND,
-                new Ask("ours", ours, 200),
-                new Ask("by-hand", byHand, 200));
     }
 
     private static Scenario adminPurge() {

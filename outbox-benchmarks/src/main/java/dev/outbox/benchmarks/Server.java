@@ -8,8 +8,10 @@ import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** An embedded PostgreSQL that loses nothing: each commit waits for the disk. */
@@ -22,6 +24,7 @@ final class Server implements AutoCloseable {
     private final Connection connection;
 
     private final @Nullable ServerCpu cpu;
+    private final Set<String> kept = new HashSet<>();
 
     private Server(EmbeddedPostgres postgres, Map<String, String> settings, boolean smoke)
             throws SQLException, IOException {
@@ -69,6 +72,22 @@ final class Server implements AutoCloseable {
         execute("CREATE SCHEMA public");
         execute("CHECKPOINT");
         return new Database(postgres.getJdbcUrl("postgres", "postgres"), !smoke);
+    }
+
+    /** Fills a database. */
+    interface Filling {
+        void fill(Database database) throws Exception;
+    }
+
+    /** One that is filled when it is first asked for, and kept for all who change nothing. */
+    Database keptDatabase(String name, Filling filling) throws Exception {
+        Database database = new Database(postgres.getJdbcUrl("postgres", name), !smoke);
+        if (kept.add(name)) {
+            execute("CREATE DATABASE " + name);
+            filling.fill(database);
+            execute("CHECKPOINT");
+        }
+        return database;
     }
 
     long walBytes() throws SQLException {

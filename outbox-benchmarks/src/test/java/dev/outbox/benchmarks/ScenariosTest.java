@@ -35,8 +35,18 @@ class ScenariosTest {
                         "phases",
                         "inbox",
                         "admin-list",
-                        "admin-find",
+                        "admin-list-topic",
+                        "admin-list-error",
+                        "admin-show",
+                        "admin-find-key",
+                        "admin-find-correlation",
+                        "admin-find-tenant",
                         "admin-status",
+                        "admin-backlog",
+                        "admin-dry-requeue",
+                        "admin-dry-discard",
+                        "admin-dry-purge",
+                        "admin-doctor",
                         "admin-purge");
     }
 

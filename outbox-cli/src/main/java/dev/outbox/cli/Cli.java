@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import dev.outbox.OutboxException;
+import dev.outbox.admin.NoSuchTableException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import picocli.CommandLine;
@@ -69,16 +70,21 @@ final class Cli {
     private static int wrongUsage(ParameterException wrong, String[] args) {
         CommandLine command = wrong.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
-        command.getErr().println("outbox: " + Secrets.masked(String.valueOf(wrong.getMessage())));
+        command.getErr()
+                .println("outbox: " + TextTable.printableLines(Secrets.masked(String.valueOf(wrong.getMessage()))));
         CommandLine.UnmatchedArgumentException.printSuggestions(wrong, command.getErr());
         command.getErr().println("Try: " + name + " --help");
         return ExitCode.USAGE;
     }
 
     private static int failed(PrintWriter err, Exception failure) {
-        err.println("outbox: " + Words.forOperators(String.valueOf(failure.getMessage())));
-        if (failure instanceof CliException known) {
+        if (failure instanceof CliException known) { // our own words, without secrets
+            err.println("outbox: " + TextTable.printable(String.valueOf(known.getMessage())));
             return known.exitCode();
+        }
+        err.println("outbox: " + Words.forOperators(String.valueOf(failure.getMessage())));
+        if (failure instanceof NoSuchTableException) {
+            return ExitCode.NOT_FOUND;
         }
         if (failure instanceof IllegalArgumentException) {
             return ExitCode.USAGE;

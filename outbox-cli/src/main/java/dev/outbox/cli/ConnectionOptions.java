@@ -91,7 +91,7 @@ final class ConnectionOptions {
             throw refused(address, e);
         } catch (RuntimeException e) {
             throw CliException.noConnection(
-                    "cannot use " + Secrets.masked(address) + ": " + Secrets.masked(String.valueOf(e.getMessage())), e);
+                    "cannot use " + Secrets.shown(address) + ": " + Secrets.masked(String.valueOf(e.getMessage())), e);
         }
     }
 
@@ -105,9 +105,10 @@ final class ConnectionOptions {
             throw CliException.usage(
                     "no database: give --url jdbc:postgresql://host/database, set OUTBOX_URL, or name a file by --config");
         }
-        if (!address.startsWith("jdbc:postgresql:") && !address.startsWith("jdbc:sqlserver:")) {
-            throw CliException.usage("the url must begin with jdbc:postgresql: or jdbc:sqlserver:, was \""
-                    + Secrets.masked(address) + "\"");
+        if (!Secrets.isAddress(address)) {
+            throw CliException.usage("the url must be jdbc:postgresql://host:port/database?… or"
+                    + " jdbc:sqlserver://host:port;databaseName=…, with user and password elsewhere, was \""
+                    + Secrets.shown(address) + "\"");
         }
         return address;
     }
@@ -171,7 +172,7 @@ final class ConnectionOptions {
                         ? "check the name of the database in the url"
                         : "check host and port, and that the server runs and may be reached from here";
         return CliException.noConnection(
-                "no connection to " + Secrets.masked(address) + ": " + Secrets.masked(what.strip()) + "; " + advice,
+                "no connection to " + Secrets.shown(address) + ": " + Secrets.masked(what.strip()) + "; " + advice,
                 failure);
     }
 

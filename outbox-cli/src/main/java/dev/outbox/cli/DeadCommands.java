@@ -2,6 +2,7 @@ package dev.outbox.cli;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.admin.ActionResult;
+import dev.outbox.admin.Admin;
 import dev.outbox.admin.DeadLetters;
 import dev.outbox.admin.Discard;
 import dev.outbox.admin.Item;
@@ -76,7 +77,7 @@ final class DeadCommands {
             output().say(ItemText.detail(detail));
             if (payload) {
                 output().say("");
-                output().say(payloadOf(detail));
+                output().say(TextTable.printableLines(payloadOf(detail)));
             }
             return ExitCode.OK;
         }
@@ -143,11 +144,11 @@ final class DeadCommands {
 
         @Override
         final int run(HikariDataSource dataSource) {
-            DeadLetters dead = admin(dataSource).deadLetters();
+            DeadLetters dead = acting(dataSource).deadLetters();
             if (confirmation.isDryRun()) {
                 return print(act(dead, true));
             }
-            if (items.isEmpty()) {
+            if (items.size() != 1) { // whoever names one item has looked at it
                 long asked = System.nanoTime();
                 ActionResult would = act(dead, true);
                 if (would.count() == 0) {
@@ -166,6 +167,11 @@ final class DeadCommands {
 
         private ActionResult act(DeadLetters dead, boolean dryRun) {
             return items.isEmpty() ? act(dead, filter, dryRun) : act(dead, refs(), dryRun);
+        }
+
+        /** The admin that it works with. */
+        Admin acting(HikariDataSource dataSource) {
+            return admin(dataSource);
         }
 
         abstract ActionResult act(DeadLetters dead, DeadFilterOptions filter, boolean dryRun);
@@ -215,8 +221,21 @@ final class DeadCommands {
         @Option(names = "--force", description = "Also inbox items that came longer ago than the inbox remembers.")
         private boolean force;
 
+        @Option(
+                names = "--inbox-retention",
+                paramLabel = "<time>",
+                description = "How long the inbox remembers messages. Default: 30d, as in an inbox.")
+        private @Nullable Duration inboxRetention;
+
         RequeueDead(Environment environment) {
             super(environment);
+        }
+
+        @Override
+        Admin acting(HikariDataSource dataSource) {
+            return inboxRetention == null
+                    ? admin(dataSource)
+                    : adminOptions(dataSource).inboxRetention(inboxRetention).build();
         }
 
         @Override

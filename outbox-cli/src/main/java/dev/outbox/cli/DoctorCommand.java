@@ -3,7 +3,10 @@ package dev.outbox.cli;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.admin.Diagnosis;
 import dev.outbox.admin.Diagnosis.Severity;
+import dev.outbox.admin.DoctorLimits;
+import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -15,13 +18,24 @@ final class DoctorCommand extends TableCommand {
     @Option(names = "--all", description = "Also what is as it should be, and what could not be looked at.")
     private boolean all;
 
+    @Option(
+            names = "--retention",
+            paramLabel = "<time>",
+            description = "How long what is Done is meant to be kept. Default: 31d.")
+    private @Nullable Duration retention;
+
     DoctorCommand(Environment environment) {
         super(environment);
     }
 
     @Override
     int run(HikariDataSource dataSource) {
-        List<Diagnosis> found = admin(dataSource).doctor().examine();
+        List<Diagnosis> found = admin(dataSource)
+                .doctor()
+                .examine(
+                        retention == null
+                                ? DoctorLimits.standard()
+                                : DoctorLimits.standard().retention(retention));
         found.stream().filter(this::isShown).forEach(this::print);
         long bad = found.stream().filter(DoctorCommand::isBad).count();
         output().say(found.size() + " things looked at, " + bad + " need a person");

@@ -11,6 +11,9 @@ import picocli.CommandLine.TypeConversionException;
 final class Durations implements ITypeConverter<Duration> {
     private static final Pattern SHORT = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
 
+    /** Beyond a hundred years databases run out of time. */
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+
     @Override
     public Duration convert(String text) {
         Matcher matcher = SHORT.matcher(text);
@@ -19,20 +22,22 @@ final class Durations implements ITypeConverter<Duration> {
                 return checked(text, Duration.parse(text));
             }
             long number = Long.parseLong(matcher.group(1));
-            return switch (matcher.group(2)) {
-                case "ms" -> Duration.ofMillis(number);
-                case "s" -> Duration.ofSeconds(number);
-                case "m" -> Duration.ofMinutes(number);
-                case "h" -> Duration.ofHours(number);
-                default -> Duration.ofDays(number);
-            };
+            return checked(
+                    text,
+                    switch (matcher.group(2)) {
+                        case "ms" -> Duration.ofMillis(number);
+                        case "s" -> Duration.ofSeconds(number);
+                        case "m" -> Duration.ofMinutes(number);
+                        case "h" -> Duration.ofHours(number);
+                        default -> Duration.ofDays(number);
+                    });
         } catch (DateTimeParseException e) {
             throw wrong(text);
         }
     }
 
     private static Duration checked(String text, Duration parsed) {
-        if (parsed.isNegative()) {
+        if (parsed.isNegative() || parsed.compareTo(LONGEST) > 0) {
             throw wrong(text);
         }
         return parsed;
@@ -40,7 +45,7 @@ final class Durations implements ITypeConverter<Duration> {
 
     private static TypeConversionException wrong(String text) {
         return new TypeConversionException(
-                "\"" + text + "\" is no length of time; write 90s, 15m, 2h, 7d, 500ms or PT1H30M");
+                "\"" + text + "\" is no length of time; write 90s, 15m, 2h, 7d, 500ms or PT1H30M, at most 36500d");
     }
 
     /** The two largest units: 3d 4h, 12m 5s, 250ms. */

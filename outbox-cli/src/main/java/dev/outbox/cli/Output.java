@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -15,24 +16,33 @@ import java.util.List;
 
 /** What a command prints: for people, or for a script. */
 final class Output {
-    private static final ObjectMapper JSON = JsonMapper.builder()
-            .addModule(new JavaTimeModule())
-            .addModule(new Jdk8Module())
-            .addModule(new SimpleModule()
-                    .addSerializer(ItemRef.class, ToStringSerializer.instance)
-                    .addSerializer(Box.class, ToStringSerializer.instance))
-            .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
-            .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
-            .build();
+    private static final ObjectMapper JSON = json().build();
+
+    /** What steers a terminal is beyond ASCII, or escaped anyway. */
+    private static final ObjectMapper JSON_FOR_TERMINALS =
+            json().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
 
     private final PrintWriter out;
+    private final ObjectMapper mapper;
     private final boolean json;
     private final boolean coloured;
 
     Output(Environment environment, boolean json) {
         this.out = environment.out();
+        this.mapper = environment.terminal().isThere() ? JSON_FOR_TERMINALS : JSON;
         this.json = json;
         this.coloured = !json && Style.areOn(environment);
+    }
+
+    private static JsonMapper.Builder json() {
+        return JsonMapper.builder()
+                .addModule(new JavaTimeModule())
+                .addModule(new Jdk8Module())
+                .addModule(new SimpleModule()
+                        .addSerializer(ItemRef.class, ToStringSerializer.instance)
+                        .addSerializer(Box.class, ToStringSerializer.instance))
+                .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
+                .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS);
     }
 
     boolean isJson() {
@@ -56,7 +66,7 @@ final class Output {
     void json(Object value) {
         if (json) {
             try {
-                out.println(JSON.writeValueAsString(value));
+                out.println(mapper.writeValueAsString(value));
             } catch (JsonProcessingException e) {
                 throw new IllegalStateException(
                         "cannot write " + value.getClass().getName() + " as JSON", e);

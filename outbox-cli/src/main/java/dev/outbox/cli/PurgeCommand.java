@@ -6,6 +6,7 @@ import dev.outbox.admin.Box;
 import dev.outbox.admin.PurgeResult;
 import java.time.Duration;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -21,6 +22,13 @@ final class PurgeCommand extends TableCommand {
     @Option(names = "--in", paramLabel = "<table>", description = "outbox or inbox. Default: ${DEFAULT-VALUE}.")
     private Box box = Box.OUTBOX;
 
+    @Option(
+            names = "--max-redelivery",
+            paramLabel = "<time>",
+            description =
+                    "The longest time after which a message may come again to the inbox. Default: 7d, as in an inbox.")
+    private @Nullable Duration maxRedelivery;
+
     @Mixin
     private final Confirmation confirmation = new Confirmation();
 
@@ -30,7 +38,9 @@ final class PurgeCommand extends TableCommand {
 
     @Override
     int run(HikariDataSource dataSource) {
-        Admin admin = admin(dataSource);
+        Admin admin = maxRedelivery == null
+                ? admin(dataSource)
+                : adminOptions(dataSource).maxRedelivery(maxRedelivery).build();
         PurgeResult would = admin.purge(box, olderThan, true);
         if (confirmation.isDryRun() || would.count() == 0) {
             print(would);

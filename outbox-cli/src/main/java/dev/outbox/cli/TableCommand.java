@@ -54,6 +54,10 @@ abstract class TableCommand implements Callable<Integer> {
     }
 
     final Admin admin(HikariDataSource dataSource) {
-        return Admin.of(dataSource).outbox(outboxTable()).inbox(inboxTable()).build();
+        return adminOptions(dataSource).build();
+    }
+
+    final Admin.Builder adminOptions(HikariDataSource dataSource) {
+        return Admin.of(dataSource).outbox(outboxTable()).inbox(inboxTable());
     }
 }

@@ -2,12 +2,19 @@ package dev.outbox.cli;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Rows in columns that are as wide as they need to be. */
 final class TextTable {
     /** Wider values are cut, but for the last column. The name of an item fits. */
     private static final int WIDEST = 45;
+
+    /** Control characters of both sets, those that set the direction of text, and separators of lines. */
+    private static final String CONTROLS = "\\p{Cc}\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069";
+
+    private static final Pattern STEERING = Pattern.compile("[" + CONTROLS + "]");
+    private static final Pattern STEERING_BUT_LINES = Pattern.compile("[" + CONTROLS + "&&[^\n\t]]");
 
     private final List<List<String>> rows = new ArrayList<>();
     private final int columns;
@@ -36,9 +43,14 @@ final class TextTable {
         return rows.size() == 1;
     }
 
-    /** What comes from a table of the application must not steer the terminal. */
+    /** What comes from a table of the application must not steer the terminal, nor turn the words around in it. */
     static String printable(String text) {
-        return text.replaceAll("\\p{Cntrl}", " ");
+        return STEERING.matcher(text).replaceAll(" ");
+    }
+
+    /** {@link #printable}, with its lines and tabs. */
+    static String printableLines(String text) {
+        return STEERING_BUT_LINES.matcher(text.replace("\r\n", "\n")).replaceAll(" ");
     }
 
     List<String> lines() {

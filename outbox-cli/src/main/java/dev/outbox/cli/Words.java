@@ -15,6 +15,8 @@ final class Words {
         COMMANDS.put("Upgrade.report(...)", "outbox migrate status");
         COMMANDS.put("apply outbox-migrations", "create them with outbox migrate apply --install");
         COMMANDS.put("outbox(...) and inbox(...)", "--outbox and --inbox");
+        COMMANDS.put("set maxRedelivery(...)", "set --max-redelivery");
+        COMMANDS.put("Admin.purge(...)", "outbox purge");
         COMMANDS.put("with outbox(...)", "with --outbox");
         COMMANDS.put("with inbox(...)", "with --inbox");
     }

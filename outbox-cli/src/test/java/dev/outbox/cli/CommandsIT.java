@@ -185,6 +185,70 @@ class CommandsIT {
     }
 
     @Test
+    void severalNamedItemsAreManyToo() {
+        threeDeadAndABlockedKey();
+        List<JsonNode> dead = dead();
+        String[] two = {"dead", "discard", refOf(dead, "poison.a"), refOf(dead, "poison.b"), "--because=garbage"};
+
+        TestCli.Result refused = cli.run(two);
+
+        assertThat(refused.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(refused.out()).contains("would be discarded: 2 items");
+        assertThat(refused.err()).contains("nothing was done", "--yes");
+        assertThat(dead()).hasSize(3);
+
+        Answering yes = new Answering("y");
+        assertThat(cli.run(yes, two).code()).isEqualTo(ExitCode.OK);
+        assertThat(yes.questions).containsExactly("Discard 2 items? [y/N] ");
+        assertThat(dead()).hasSize(1);
+    }
+
+    @Test
+    void whatAnInboxRemembersCanBeSaid() throws Exception {
+        database.execute("""
+                INSERT INTO inbox (work_item_id, consumer, source, message_id, topic, payload, status, processed_on,
+                    created_on, first_seen_on)
+                SELECT gen_random_uuid(), 'billing', 'shop', 'm-' || s, 'orders', 'x', s,
+                    statement_timestamp() - interval '40 days', statement_timestamp() - interval '40 days',
+                    statement_timestamp() - interval '40 days'
+                FROM (VALUES (2), (3)) AS statuses (s)
+                """);
+
+        assertThat(cli.run("dead", "requeue", "--all", "--because=x", "--dry-run")
+                        .out())
+                .contains("would be requeued: 0 items");
+        assertThat(cli.run("dead", "requeue", "--all", "--because=x", "--dry-run", "--inbox-retention=41d")
+                        .out())
+                .contains("would be requeued: 1 item");
+        assertThat(cli.run("purge", "--in=inbox", "--older-than=39d", "--max-redelivery=40d", "--dry-run"))
+                .satisfies(result -> {
+                    assertThat(result.code()).isEqualTo(ExitCode.USAGE);
+                    assertThat(result.err()).contains("PT960H", "set --max-redelivery");
+                });
+        assertThat(cli.run("purge", "--in=inbox", "--older-than=1h", "--max-redelivery=1h", "--dry-run")
+                        .out())
+                .contains("would be removed: 1 item");
+    }
+
+    @Test
+    void whatIsPrintedCannotSteerTheTerminal() throws Exception {
+        database.enqueue(dev.outbox.Message.to("poison.\u009b2J").payload("one\ntwo\u001b[2J\u202ethree"));
+        database.poll();
+        String ref = dead().get(0).get("ref").asText();
+
+        assertThat(cli.run("dead", "show", ref, "--payload").out())
+                .contains("one\ntwo [2J three")
+                .doesNotContain("\u001b", "\u009b", "\u202e");
+        assertThat(cli.run(new Answering("y"), "dead", "show", ref, "--payload", "--json")
+                        .json()
+                        .get(0)
+                        .get("payload")
+                        .asText())
+                .isEqualTo("one\ntwo\u001b[2J\u202ethree");
+        assertThat(cli.run(new Answering("y"), "dead", "list", "--json").out()).matches("\\p{ASCII}*");
+    }
+
+    @Test
     void aQuestionOnATerminalIsAnsweredWithYesOrNothingHappens() {
         threeDeadAndABlockedKey();
         String[] all = {"dead", "requeue", "--all", "--because=x", "--rate=10", "--delay=1h"};

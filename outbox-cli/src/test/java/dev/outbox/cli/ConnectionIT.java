@@ -127,11 +127,21 @@ class ConnectionIT {
         TestCli cli = new TestCli().with("OUTBOX_URL", database.jdbcUrl());
 
         assertThat(cli.run("status", "--outbox=billing_outbox")).satisfies(result -> {
-            assertThat(result.code()).isEqualTo(ExitCode.FAILED);
+            assertThat(result.code()).isEqualTo(ExitCode.NOT_FOUND);
             assertThat(result.err())
                     .contains("billing_outbox", "outbox migrate apply --install", "--outbox")
                     .doesNotContain("at dev.outbox", "(...)");
         });
+        for (String[] command : new String[][] {
+            {"doctor"},
+            {"dead", "list"},
+            {"find", "--key=x"},
+            {"purge", "--older-than=7d", "--dry-run"},
+            {"dead", "requeue", "--all", "--because=x", "--dry-run"},
+            {"migrate", "status"}
+        }) {
+            assertThat(cli.run(command).code()).as(command[0]).isEqualTo(ExitCode.NOT_FOUND);
+        }
         assertThat(cli.run("verify")).satisfies(result -> {
             assertThat(result.code()).isEqualTo(ExitCode.NOT_FOUND);
             assertThat(result.err()).contains("\"outbox\"", "\"inbox\"", "outbox migrate apply --install");

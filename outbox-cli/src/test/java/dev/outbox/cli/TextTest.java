@@ -39,19 +39,42 @@ class TextTest {
 
     @Test
     void whatComesFromATableCannotSteerTheTerminal() {
-        TextTable table = new TextTable("ERROR").row("bad\u001b[2J\r\nnews\u0007");
+        TextTable table = new TextTable("ERROR")
+                .row("bad\u001b[2J\r\nnews\u0007")
+                .row("\u009b2J, \u007f, \u202etxt.exe, \u2066x\u2069, a\u2028b");
 
-        assertThat(table.lines().get(1)).isEqualTo("bad [2J  news");
+        assertThat(table.lines().subList(1, 3)).containsExactly("bad [2J  news", " 2J,  ,  txt.exe,  x , a b");
+        assertThat(TextTable.printableLines("one\r\n\ttwo \u001b[2J\u009b2J\u202e"))
+                .isEqualTo("one\n\ttwo  [2J 2J ");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "jdbc:postgresql://h:5432/db?user=a&password=hunter2&ssl=true | jdbc:postgresql://h:5432/db",
+                "jdbc:postgresql://a,b:5433/db | jdbc:postgresql://a,b:5433/db",
+                "jdbc:postgresql://[::1]:5432/db | jdbc:postgresql://[::1]:5432/db",
+                "jdbc:postgresql://u:hun/ter2@h/db | jdbc:postgresql:***",
+                "jdbc:postgresql://h/db;password=hunter2 | jdbc:postgresql:***",
+                "jdbc:sqlserver://h\\i:1433;user=a;PASSWORD={hun;ter2} | jdbc:sqlserver://h\\i:1433",
+                "jdbc:sqlserver://u:hunter2@h;x=y | jdbc:sqlserver:***",
+                "postgres://app:hunter2@h/db | postgres:***",
+                "hunter2 | ***"
+            })
+    void ofAnAddressOnlyWhatIsHarmlessIsShown(String url, String shown) {
+        assertThat(Secrets.shown(url)).isEqualTo(shown);
     }
 
     @Test
-    void aPasswordIsMaskedWhereverItStands() {
-        assertThat(Secrets.masked("cannot parse jdbc:postgresql://h/db?user=a&password=hunter2&ssl=true"))
-                .isEqualTo("cannot parse jdbc:postgresql://h/db?user=a&password=***&ssl=true");
-        assertThat(Secrets.masked("jdbc:sqlserver://h;user=a;PASSWORD={hun;ter2};encrypt=true"))
-                .isEqualTo("jdbc:sqlserver://h;user=a;PASSWORD=***;encrypt=true");
-        assertThat(Secrets.masked("postgres://app:hunter2@h/db")).isEqualTo("postgres://app:***@h/db");
-        assertThat(Secrets.areIn("jdbc:postgresql://h:5432/db?user=a")).isFalse();
+    void fromASecretOnNothingOfATextIsShown() {
+        assertThat(Secrets.masked("cannot parse jdbc:postgresql://h/db?password=hunter2 really"))
+                .isEqualTo("cannot parse jdbc:***");
+        assertThat(Secrets.masked("unknown option PASSWORD={hun}}t;er2}, really"))
+                .isEqualTo("unknown option PASSWORD=***");
+        assertThat(Secrets.masked("no host at //app:hun@te/r2@h/db")).isEqualTo("no host at //***@h/db");
+        assertThat(Secrets.areIn("jdbc:postgresql://h:5432/db?user=a@b")).isFalse();
+        assertThat(Secrets.areIn("jdbc:postgresql://h:5432/password_db?user=a")).isFalse();
     }
 
     @Test

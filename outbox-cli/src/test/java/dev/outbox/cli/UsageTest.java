@@ -23,7 +23,15 @@ class UsageTest {
                 "jdbc:postgresql://localhost/shop?user=app&password=hunter2",
                 "jdbc:sqlserver://localhost;databaseName=shop;password={hunter2};encrypt=true",
                 "jdbc:sqlserver://localhost;pwd=hunter2",
-                "jdbc:postgresql://app:hunter2@localhost/shop"
+                "jdbc:postgresql://app:hunter2@localhost/shop",
+                "jdbc:postgresql://app:hun/hunter2@localhost/shop",
+                "jdbc:postgresql://app:hun@hunter2@localhost/shop",
+                "jdbc:postgresql://app:hun?hunter2@localhost/shop",
+                "jdbc:postgresql://localhost/shop;password=hunter2",
+                "jdbc:postgresql://localhost/shop?pass%77ord=hunter2",
+                "jdbc:postgresql://localhost/shop?PASSWORD = hunter2",
+                "jdbc:sqlserver://localhost;password={a}}b;hunter2};encrypt=true",
+                "jdbc:sqlserver://localhost;trustStorePassword=hunter2"
             })
     void aPasswordInAnArgumentIsRefusedAndNotRepeated(String url) {
         TestCli.Result result = new TestCli().run("status", "--url", url);
@@ -49,7 +57,9 @@ class UsageTest {
                 .run("status");
 
         assertThat(result.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(result.err()).contains("must begin with jdbc:postgresql:").doesNotContain("hunter2");
+        assertThat(result.err())
+                .contains("must be jdbc:postgresql://", "postgres:***")
+                .doesNotContain("hunter2");
     }
 
     @Test
@@ -79,7 +89,7 @@ class UsageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"7", "seven days", "-7d", "PT-1H", "7x", "99999999999d"})
+    @ValueSource(strings = {"7", "seven days", "-7d", "PT-1H", "7x", "99999999999d", "999999999d", "P99999999D"})
     void aLengthOfTimeThatIsNoneIsRefusedWithExamples(String time) {
         TestCli.Result result = new TestCli().run("purge", "--url", URL, "--older-than=" + time);
 

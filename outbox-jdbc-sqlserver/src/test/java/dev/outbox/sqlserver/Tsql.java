@@ -15,12 +15,12 @@ import java.util.regex.Pattern;
  * statements that read and write and their conditions, is given to Druid's grammar, which knows the hints.
  */
 final class Tsql {
-    private static final Pattern TOKEN =
-            Pattern.compile("\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|[@\\w]+|<>|<=|>=|.)", Pattern.DOTALL);
+    private static final Pattern TOKEN = Pattern.compile(
+            "\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|[@\\w]+|<>|<=|>=|::|.)", Pattern.DOTALL);
 
     private static final Set<String> STATEMENTS = Set.of(
             "SELECT", "INSERT", "UPDATE", "DELETE", "SET", "DECLARE", "EXEC", "BEGIN", "IF", "WHILE", "BREAK", "THROW",
-            "COMMIT", "CREATE", "ALTER");
+            "COMMIT", "CREATE", "ALTER", "GRANT");
 
     /** What runs on one server and not on the other, or is better left alone. */
     private static final Set<String> FORBIDDEN =
@@ -160,6 +160,11 @@ final class Tsql {
             case "EXEC" -> matches(text, "EXEC (@\\w+ = )?\\w+ (@\\w+ = (@\\w+|N'[^']*'|\\d+)( , )?)+");
             case "CREATE" -> create(text);
             case "ALTER" -> matches(text, "ALTER TABLE .+ SET \\( LOCK_ESCALATION = DISABLE \\)");
+            case "GRANT" ->
+                matches(
+                        text,
+                        "GRANT [A-Z]+( [A-Z]+)?( , [A-Z]+( [A-Z]+)?)*"
+                                + "( ON (SCHEMA :: \\[\\w+]|\\[\\w+] \\. \\[\\w+]( \\( \\w+( , \\w+)* \\))?))? TO \\[\\w+]");
             case "THROW" -> matches(text, "THROW( 5\\d{4} , N'[^']*' , \\d)?");
             default -> druid(text);
         }

@@ -6,17 +6,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.migrations.Database;
 import dev.outbox.migrations.OutboxMigrations;
+import dev.outbox.migrations.Role;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every statement of this module, and of the admin's for SQL Server, is T-SQL, found out without a server. */
@@ -111,6 +117,50 @@ class TsqlTest {
         Tsql.parse(OutboxMigrations.renderInbox(Database.SQLSERVER, "inbox"));
         Tsql.parse(OutboxMigrations.renderAdmin(Database.SQLSERVER, "billing"));
         Tsql.parse(OutboxMigrations.renderLookup(Database.SQLSERVER, "billing.outbox"));
+    }
+
+    /** What it may see or change is a column of the canonical tables. */
+    @ParameterizedTest
+    @EnumSource
+    void theGrantsOfARole(Role role) {
+        String grants = role.grants(Database.SQLSERVER, "shop", "billing", "shop_outbox", "shop_inbox");
+
+        Tsql.parse(grants);
+        assertThat(grants).doesNotContain("${");
+        Pattern.compile("ON \\[billing]\\.\\[shop_(outbox|inbox)] \\(([^)]*)\\)")
+                .matcher(grants)
+                .results()
+                .forEach(columns -> {
+                    String script = columns.group(1).equals("outbox")
+                            ? OutboxMigrations.render(Database.SQLSERVER, "shop_outbox")
+                            : OutboxMigrations.renderInbox(Database.SQLSERVER, "shop_inbox");
+                    for (String column : columns.group(2).split(",")) {
+                        assertThat(script).containsPattern("\n    " + column.strip() + " ");
+                    }
+                });
+    }
+
+    /** The viewer sees every column but the payload. */
+    @Test
+    void theViewerSeesAllButThePayload() {
+        String grants = Role.VIEWER.grants(Database.SQLSERVER, "shop", "billing", "shop_outbox", "shop_inbox");
+        Set<String> seen = Pattern.compile("\\w+")
+                .matcher(grants.replaceAll("(?m)^--.*$", ""))
+                .results()
+                .map(MatchResult::group)
+                .collect(Collectors.toSet());
+
+        for (String script : List.of(
+                OutboxMigrations.render(Database.SQLSERVER, "shop_outbox"),
+                OutboxMigrations.renderInbox(Database.SQLSERVER, "shop_inbox"))) {
+            Pattern.compile(
+                            "\n    ([A-Z]\\w+) +(?:bigint|uniqueidentifier|datetime2|int|smallint|bit|nvarchar|varbinary|AS)")
+                    .matcher(script)
+                    .results()
+                    .map(column -> column.group(1))
+                    .forEach(column ->
+                            assertThat(seen.contains(column)).as(column).isEqualTo(!column.startsWith("Payload")));
+        }
     }
 
     /** What the test is for: each of these slips is found. */

@@ -1,11 +1,9 @@
 package dev.outbox.micrometer;
 
 import dev.outbox.Message;
-import dev.outbox.OutboxException;
-import dev.outbox.Status;
 import dev.outbox.admin.Admin;
+import dev.outbox.admin.Backlog;
 import dev.outbox.admin.Box;
-import dev.outbox.admin.TableStatus;
 import dev.outbox.internal.Require;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -47,7 +45,8 @@ public final class TableGauges {
     }
 
     /**
-     * Adds the gauges of the outbox or inbox that this looks at. A table before phase 3 of its migration counts nothing.
+     * Adds the gauges of the outbox or inbox that this looks at, each up to {@link Backlog#MOST}. A table before phase
+     * 3 of its migration counts nothing.
      *
      * @param table the value of the tag {@code table}, as given to {@link OutboxMetrics}
      */
@@ -58,15 +57,12 @@ public final class TableGauges {
     }
 
     private static TableReading read(Admin admin, Box box) {
-        TableStatus status = admin.status().stream()
-                .filter(found -> found.box() == box)
-                .findFirst()
-                .orElseThrow(() -> new OutboxException("there is no " + box + " table"));
+        Backlog backlog = admin.backlog(box);
         return new TableReading(
-                status.count(Status.READY),
-                status.count(Status.PROCESSING),
-                status.count(Status.DEAD),
-                status.oldestDue().orElse(Duration.ZERO));
+                backlog.ready(),
+                backlog.processing(),
+                backlog.dead(),
+                backlog.oldestDue().orElse(Duration.ZERO));
     }
 
     /**

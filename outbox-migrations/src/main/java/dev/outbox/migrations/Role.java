@@ -4,7 +4,7 @@ import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.TableName;
 import java.util.Locale;
 
-/** What somebody may do to the tables on PostgreSQL, no more than the task needs. */
+/** What somebody may do to the tables, no more than the task needs. */
 public enum Role {
     /** Creates and changes the tables. */
     MIGRATOR,
@@ -19,15 +19,21 @@ public enum Role {
     /** Requeues, discards and purges; what it did it cannot hide. */
     OPERATOR;
 
+    /** {@link #grants(Database, String, String, String, String)} for PostgreSQL. */
+    public String grants(String grantee, String schema, String outbox, String inbox) {
+        return grants(Database.POSTGRES, grantee, schema, outbox, inbox);
+    }
+
     /**
      * The GRANT statements, for people to read and run as the owner of the tables.
      *
      * @param grantee the database role that is to have it; letters, digits and underscores
      * @param schema where the tables are
      */
-    public String grants(String grantee, String schema, String outbox, String inbox) {
+    public String grants(Database database, String grantee, String schema, String outbox, String inbox) {
         TableName checked = new TableName(Require.present("schema", schema), Require.present("grantee", grantee));
-        return Script.text("postgres/roles/" + name().toLowerCase(Locale.ROOT) + ".sql")
+        String folder = Require.present("database", database).name().toLowerCase(Locale.ROOT);
+        return Script.text(folder + "/roles/" + name().toLowerCase(Locale.ROOT) + ".sql")
                 .replace("${role}", checked.name())
                 .replace("${schema}", String.valueOf(checked.schema()))
                 .replace("${outbox_table}", new TableName(null, outbox).name())

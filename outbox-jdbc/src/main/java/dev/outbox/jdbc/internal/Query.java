@@ -59,6 +59,13 @@ public final class Query implements AutoCloseable {
         return this;
     }
 
+    /** It is cancelled if it takes longer; in whole seconds, rounded up. */
+    public Query within(Duration limit) throws SQLException {
+        statement.setQueryTimeout(
+                Math.toIntExact(limit.plusSeconds(1).minusNanos(1).toSeconds()));
+        return this;
+    }
+
     public ResultSet rows() throws SQLException {
         return statement.executeQuery();
     }

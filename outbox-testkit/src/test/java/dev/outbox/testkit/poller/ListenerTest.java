@@ -108,6 +108,29 @@ class ListenerTest {
                 .containsExactly(10, 10, 10);
     }
 
+    /** A run goes on while there is much to remove, and ends when little is left, however soon there is more. */
+    @Test
+    void aPurgeRunEndsThoughThereIsAlwaysALittle() {
+        int much = 50;
+        Duration purgeEvery = Duration.ofMillis(500);
+        AtomicInteger calls = new AtomicInteger();
+        ForwardingSource source = new ForwardingSource(store.source()) {
+            @Override
+            public int purge() {
+                return calls.incrementAndGet() <= much ? 100 : 99;
+            }
+        };
+        long start = System.nanoTime();
+
+        try (Poller poller =
+                Poller.from(source).to(item -> {}).purgeEvery(purgeEvery).start()) {
+            await().until(() -> calls.get() > much + 1);
+        }
+
+        long runs = 1 + (System.nanoTime() - start) / purgeEvery.toNanos();
+        assertThat(calls.get()).isLessThanOrEqualTo((int) (much + 1 + runs));
+    }
+
     @Test
     void aPurgeThatFailsIsToldAndTriedAgain() {
         AtomicInteger calls = new AtomicInteger();
