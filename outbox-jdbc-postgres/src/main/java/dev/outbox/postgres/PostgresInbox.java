@@ -12,6 +12,7 @@ import dev.outbox.Receipt;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
@@ -35,13 +36,17 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PostgresInbox implements Inbox {
     private final TableQueue queue;
-    private final LiveTable table;
+    private final LiveTable<PostgresTable> table;
     private final Supplier<PostgresReceive> receive;
     private final Supplier<PostgresRecords> records;
     private final Duration maxRedelivery;
 
     private PostgresInbox(
-            LiveTable table, Connections connections, TableSettings settings, Builder options, String consumer) {
+            LiveTable<PostgresTable> table,
+            Connections connections,
+            TableSettings settings,
+            Builder options,
+            String consumer) {
         this.queue = PostgresQueue.over(table, connections, settings, Ack.KEEP, options);
         this.table = table;
         Emitter emitter = settings.emitter();

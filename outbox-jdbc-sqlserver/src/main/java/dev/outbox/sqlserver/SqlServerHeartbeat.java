@@ -21,9 +21,6 @@ final class SqlServerHeartbeat {
     private static final Duration BETWEEN_LOOKS = Duration.ofMinutes(10);
     private static final int INVALID_OBJECT = 208;
 
-    /** All tables are canonical. */
-    private static final int PHASE = 4;
-
     static final String FIND = "SELECT CASE WHEN OBJECT_ID(:pollers) IS NULL THEN 0 ELSE 1 END AS found";
 
     static final String NOTE = """
@@ -106,7 +103,7 @@ final class SqlServerHeartbeat {
                         .set("since_success", (Object) (sinceSuccess == null ? null : sinceSuccess.toMillis()))
                         .set("lease_ms", heartbeat.lease().toMillis())
                         .set("longest_delivery_ms", heartbeat.longestDelivery().toMillis())
-                        .set("phase", PHASE)
+                        .set("phase", table.phase().number())
                         .set("version", new NationalText(heartbeat.version())),
                 rows -> rows.next());
     }

@@ -11,6 +11,7 @@ import dev.outbox.PollerBuilder;
 import dev.outbox.Receipt;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
@@ -38,11 +39,15 @@ public final class SqlServerInbox implements Inbox {
     private final Duration maxRedelivery;
 
     private SqlServerInbox(
-            SqlServerTable table, Connections connections, TableSettings settings, Builder options, String consumer) {
+            LiveTable<SqlServerTable> table,
+            Connections connections,
+            TableSettings settings,
+            Builder options,
+            String consumer) {
         this.queue = SqlServerQueue.over(table, connections, settings, Ack.KEEP);
         this.receive = new SqlServerReceive(
-                table, consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
-        this.records = new SqlServerRecords(table, connections, settings.retention());
+                table.now(), consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
+        this.records = new SqlServerRecords(table.now(), connections, settings.retention());
         this.maxRedelivery = options.maxRedelivery;
     }
 
@@ -207,7 +212,8 @@ public final class SqlServerInbox implements Inbox {
                 checkWindow("deadRetention", dead, maxRedelivery);
             }
             TableSettings settings = settings();
-            return settings.open(
+            return open(
+                    settings,
                     (connection, table) -> SqlServerTable.detectInbox(connection, table, name),
                     (table, connections) -> new SqlServerInbox(table, connections, settings, this, name));
         }

@@ -10,6 +10,7 @@ import dev.outbox.OnConflict;
 import dev.outbox.Ordering;
 import dev.outbox.OutboxException;
 import dev.outbox.internal.Emitter;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.MessageRow;
@@ -42,7 +43,9 @@ class ParametersTest {
                     TsqlTest.layout().columns(),
                     Map.of("consumer", new NationalText("billing"))),
             "locks:",
-            false);
+            false,
+            Phase.CLEAN,
+            Map.of());
 
     private String resolved(String statement) {
         return table.layout().with("patience", "1000").resolve(statement).text();

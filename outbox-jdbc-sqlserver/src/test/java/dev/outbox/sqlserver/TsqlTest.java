@@ -29,9 +29,11 @@ class TsqlTest {
             admin("SqlServerPurge"),
             admin("SqlServerStatus"),
             SqlServerBatch.class,
+            SqlServerChange.class,
             SqlServerClaim.class,
             SqlServerEnqueue.class,
             SqlServerHeartbeat.class,
+            SqlServerLegacyClaim.class,
             SqlServerPurge.class,
             SqlServerReceive.class,
             SqlServerRecords.class,
@@ -58,7 +60,12 @@ class TsqlTest {
         SqlServerTable.INDEXES.forEach((logical, suffix) -> columns.put(logical, "INDEX([inbox" + suffix + "]), "));
         columns.put("mine", "[consumer] = :consumer");
         columns.put("claimed_source", "inserted.[source]");
-        columns.put("next_sequence", "\"dbo\".\"inbox_sequence\"");
+        columns.put("next_sequence", "NEXT VALUE FOR \"dbo\".\"inbox_sequence\"");
+        columns.put("place", "[sequence]");
+        columns.put("claim_order", "[sequence]");
+        columns.put("no_row", "[sequence] = 0");
+        columns.put("unprocessed", "");
+        columns.put("done", "[status] = 2");
         columns.put("patience", "10000");
         columns.put("by", "[correlationid]");
         columns.put("audit", "[dbo].[outbox_audit]");
