@@ -29,6 +29,7 @@ final class SqlServerColumns {
 
     /** What is read where there is no column yet, or where it is not filled yet; else null. */
     private static final Map<String, String> ABSENT = Map.of(
+            "sequence", "CAST(0 AS bigint)",
             "priority", "CAST(1 AS smallint)",
             "blocks_key", "CAST(0 AS bit)",
             "headers", "CAST(NULL AS nvarchar(max))",
@@ -106,6 +107,12 @@ final class SqlServerColumns {
                 byOld
                         ? item + " = CAST(0x00000000000000000000000000000000 AS uniqueidentifier)"
                         : quoted("sequence") + " = 0");
+        // An old application writes the old one, and before phase 3 it can hold every id.
+        Optional<Column> oldId = phase.before(Phase.FLIPPED)
+                ? old("message_id").filter(column -> !column.isText())
+                : Optional.empty();
+        oldId.ifPresent(column -> read.put("out_message_id", "inserted." + column.quoted()));
+        read.put("as_message_id", oldId.isPresent() ? "LOWER(c.message_id)" : "c.message_id");
         Optional<Column> processed = byOld ? like(stored, LegacyNames.IS_PROCESSED) : Optional.empty();
         read.put(
                 "unprocessed",
@@ -137,6 +144,8 @@ final class SqlServerColumns {
     private void map(String logical) {
         Optional<Column> found = found(logical);
         read.put(logical, found.map(column -> reading(logical, column)).orElseGet(() -> "(" + absent(logical) + ")"));
+        // OUTPUT names columns as they are, or says what is the same for all.
+        read.put("out_" + logical, found.map(column -> "inserted." + column.quoted()).orElseGet(() -> absent(logical)));
         List<Target> targets = new ArrayList<>();
         found.filter(column -> !column.computed())
                 .ifPresent(column -> targets.add(new Target(column.quoted(), writing(logical, column))));
@@ -166,21 +175,8 @@ final class SqlServerColumns {
     }
 
     private String reading(String logical, Column column) {
-        if (logical.equals("message_id") && !column.isText()) {
-            return "(LOWER(CAST(@" + column.quoted() + " AS nvarchar(36))))";
-        }
-        if (logical.equals("message_id") && hasInterim(logical) && phase.before(Phase.FLIPPED)) {
-            return "(COALESCE(@" + column.quoted()
-                    + old(logical)
-                            .map(old -> ", LOWER(CAST(@" + old.quoted() + " AS nvarchar(36)))")
-                            .orElse("")
-                    + "))";
-        }
         if (logical.equals("topic") && !BINARY.equalsIgnoreCase(column.collation())) {
             return "(@" + column.quoted() + " COLLATE " + BINARY + ")";
-        }
-        if (phase == Phase.ADDITIVE && logical.equals("sequence")) {
-            return "(COALESCE(@" + column.quoted() + ", 0))";
         }
         return phase == Phase.ADDITIVE
                         && ABSENT.containsKey(logical)

@@ -164,6 +164,7 @@ final class SqlServerEnqueue {
         if (rows.isEmpty()) {
             return new Enqueued(List.of(), List.of());
         }
+        SqlServerChange.begin(tx, table);
         Set<String> stored = insert(tx, rows);
         // The first of several equal ids in one call is the one that was stored.
         List<MessageRow> fresh = new ArrayList<>();

@@ -48,7 +48,7 @@ final class SqlServerSource implements TransactionalSource {
             DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
             INSERT INTO @topics (Wanted)
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
-            DECLARE @expired TABLE (id uniqueidentifier NOT NULL, sequence bigint NOT NULL, attempt_count int NOT NULL,
+            DECLARE @expired TABLE (id uniqueidentifier NOT NULL, sequence bigint NULL, attempt_count int NOT NULL,
                 created_on datetimeoffset(7) NOT NULL, topic nvarchar(255) NULL, source nvarchar(255) NULL,
                 status smallint NOT NULL);
             UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK) SET
@@ -69,8 +69,8 @@ final class SqlServerSource implements TransactionalSource {
                 {processed_on} = CASE WHEN {attempt_count} >= @max_attempts THEN @now END,
                 {last_error} = CONCAT(N'lease expired on attempt ', {attempt_count}, N' at ',
                     COALESCE({processed_by}, N'an unknown poller'))
-            OUTPUT inserted.{work_item_id}, inserted.{sequence}, inserted.{attempt_count}, inserted.{created_on},
-                    inserted.{topic}, {claimed_source}, inserted.{status}
+            OUTPUT {out_work_item_id}, {out_sequence}, {out_attempt_count}, {out_created_on},
+                    {out_topic}, {out_source}, {out_status}
                 INTO @expired (id, sequence, attempt_count, created_on, topic, source, status)
             FROM (
                 SELECT TOP (@batch) e.{place} AS place, e.{exact_key} AS exact_key
@@ -79,7 +79,7 @@ final class SqlServerSource implements TransactionalSource {
                   AND (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = e.{topic} + N'.'))
                 ORDER BY e.{claim_order}) picked
             WHERE {place} = picked.place AND {status} = 1 AND ({locked_until} <= @now OR {locked_until} IS NULL);
-            SELECT LOWER(CAST(id AS nvarchar(36))) AS id, sequence, attempt_count,
+            SELECT LOWER(CAST(id AS nvarchar(36))) AS id, COALESCE(sequence, 0) AS sequence, attempt_count,
                 created_on, topic, source, status
             FROM @expired;
             """;

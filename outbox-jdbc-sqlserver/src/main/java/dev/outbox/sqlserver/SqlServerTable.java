@@ -103,7 +103,7 @@ record SqlServerTable(
                     + " set table(...)");
         }
         return found.table(
-                phase, COLUMNS, Map.of("mine", "1 = 1", "claimed_source", "CAST(NULL AS nvarchar(255))"), Map.of());
+                phase, COLUMNS, Map.of("mine", "1 = 1", "out_source", "CAST(NULL AS nvarchar(255))"), Map.of());
     }
 
     /** An inbox table: the rows of this consumer are ours. */
@@ -119,7 +119,7 @@ record SqlServerTable(
         return found.table(
                 phase,
                 logicalColumns(),
-                Map.of("mine", "[Consumer] = :consumer", "claimed_source", "inserted.[Source]"),
+                Map.of("mine", "[Consumer] = :consumer"),
                 Map.of("consumer", new NationalText(consumer)));
     }
 

@@ -56,14 +56,15 @@ class TsqlTest {
         Map<String, String> columns = new HashMap<>();
         for (String column : SqlServerTable.logicalColumns()) {
             columns.put(column, "[" + column.replace("_", "") + "]");
+            columns.put("out_" + column, "inserted.[" + column.replace("_", "") + "]");
         }
         SqlServerTable.INDEXES.forEach((logical, suffix) -> columns.put(logical, "INDEX([inbox" + suffix + "]), "));
         columns.put("mine", "[consumer] = :consumer");
-        columns.put("claimed_source", "inserted.[source]");
         columns.put("next_sequence", "NEXT VALUE FOR \"dbo\".\"inbox_sequence\"");
         columns.put("place", "[sequence]");
         columns.put("claim_order", "[sequence]");
         columns.put("no_row", "[sequence] = 0");
+        columns.put("as_message_id", "LOWER(c.message_id)");
         columns.put("unprocessed", "");
         columns.put("done", "[status] = 2");
         columns.put("patience", "10000");

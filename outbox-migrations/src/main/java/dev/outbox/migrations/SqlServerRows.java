@@ -43,7 +43,7 @@ final class SqlServerRows {
             checks.add(new Check(
                     Concern.NOT_BACKFILLED,
                     "rows are not backfilled; run the backfill",
-                    incomplete(),
+                    unnumbered(),
                     false,
                     Set.of(Phase.DUAL)));
         } else if (phase == Phase.DUAL && table.changesMessageId()) {
@@ -109,10 +109,14 @@ final class SqlServerRows {
                 Concern.RULE_BROKEN, "rows " + text + "; mend or remove them", condition, false, Set.of(blocks));
     }
 
-    /** Whether a row lacks something that only the backfill gives it. */
+    /** Whether a row is one of before phase 1, and was not backfilled. */
+    static String unnumbered() {
+        return "t.[Sequence] IS NULL OR t.[Priority] IS NULL OR t.[BlocksKey] IS NULL";
+    }
+
+    /** Whether a row lacks something that only the backfill gives it; what an old application stores does, too. */
     String incomplete() {
-        return "t.[Sequence] IS NULL OR t.[Priority] IS NULL OR t.[BlocksKey] IS NULL"
-                + (table.interim("message_id").isPresent() ? " OR t.[MessageIdNew] IS NULL" : "");
+        return unnumbered() + (table.interim("message_id").isPresent() ? " OR t.[MessageIdNew] IS NULL" : "");
     }
 
     /** What would be lost, or done wrongly, if the table went back to this phase. */

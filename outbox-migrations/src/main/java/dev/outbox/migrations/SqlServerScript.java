@@ -25,6 +25,9 @@ import java.util.regex.Pattern;
 final class SqlServerScript {
     private static final SqlServerCanonical CANONICAL = SqlServerCanonical.OUTBOX;
 
+    /** The error of a script that refuses; its text is ours. */
+    static final int REFUSED = 51_007;
+
     private final SqlServerLegacyTable table;
     private final Upgrade.Options options;
     private final SqlServerRows rows;
@@ -104,7 +107,7 @@ final class SqlServerScript {
                     DECLARE @start nvarchar(20), @create nvarchar(max);
                     SELECT @start = CAST(2 * COUNT_BIG(*) + 1000000 AS nvarchar(20)) FROM %2$s;
                     SET @create = CONCAT(N'CREATE SEQUENCE %1$s AS bigint START WITH ', @start, N' INCREMENT BY 1 CACHE 1');
-                    EXEC sp_executesql @create;
+                    EXEC sp_executesql @stmt = @create;
                 END""".formatted(table.relation("_sequence"), table.quoted());
     }
 
@@ -419,12 +422,17 @@ final class SqlServerScript {
     private String notYoung(Phase phase) {
         return refuse(
                 says() + " > CONCAT(N'phase " + phase.mark() + " since ', "
-                        + time("DATEADD(millisecond, -" + noticed().toMillis() + ", SYSUTCDATETIME())") + ", N'Z')",
+                        + ago(noticed()) + ", N'Z')",
                 Guard.young(phase, noticed()));
     }
 
+    /** The time so long ago, and a millisecond later, for times are rounded. */
+    static String ago(Duration length) {
+        return time("DATEADD(millisecond, " + (1 - length.toMillis()) + ", SYSUTCDATETIME())");
+    }
+
     /** A time as texts have it, in milliseconds. */
-    static String time(String expression) {
+    private static String time(String expression) {
         return "REPLACE(CONVERT(nvarchar(23), CAST(" + expression + " AS datetime2(3)), 126), N' ', N'T')";
     }
 
@@ -436,9 +444,9 @@ final class SqlServerScript {
         return """
                 IF %s
                 BEGIN;
-                    THROW 50000, N'%s', 1;
+                    THROW %d, N'%s', 1;
                 END;
-                """.formatted(condition, ("table " + table.name() + ": " + reason).replace("'", "''"));
+                """.formatted(condition, REFUSED, ("table " + table.name() + ": " + reason).replace("'", "''"));
     }
 
     /** What the table says of its phase. */

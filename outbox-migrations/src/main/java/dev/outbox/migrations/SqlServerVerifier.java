@@ -131,7 +131,7 @@ final class SqlServerVerifier {
         Duration noticed = options.refreshInterval().multipliedBy(2);
         if ((table.phase() == Phase.DUAL || table.phase() == Phase.FLIPPED)
                 && number("SELECT CASE WHEN N'" + since().toString().replace("Z", "") + "' > "
-                                + SqlServerScript.time("DATEADD(millisecond, -" + noticed.toMillis() + ", SYSUTCDATETIME())")
+                                + SqlServerScript.ago(noticed)
                                 + " THEN 1 ELSE 0 END")
                         == 1) {
             add(Concern.TOO_RECENT, Guard.young(table.phase(), noticed), false, next());

@@ -205,7 +205,7 @@ public final class Upgrade {
             }
             runner.run(steps(connection, phase));
         } catch (SQLException e) {
-            throw SqlFailure.of("cannot take table \"" + name + "\" to " + phase, e);
+            throw failure("cannot take table \"" + name + "\" to " + phase, e);
         }
     }
 
@@ -231,8 +231,15 @@ public final class Upgrade {
         try (Connection connection = dataSource.getConnection()) {
             new Runner(connection, Session.of(connection), options).run(stepsBack(connection, phase));
         } catch (SQLException e) {
-            throw SqlFailure.of("cannot take table \"" + name + "\" back to " + phase, e);
+            throw failure("cannot take table \"" + name + "\" back to " + phase, e);
         }
+    }
+
+    /** What a script of ours says itself is for people to read. */
+    private static OutboxException failure(String what, SQLException e) {
+        return e.getErrorCode() == SqlServerScript.REFUSED
+                ? new OutboxException(what + ": " + e.getMessage(), e, false)
+                : SqlFailure.of(what, e);
     }
 
     /** The SQL that {@link #back} would run on this table. */
