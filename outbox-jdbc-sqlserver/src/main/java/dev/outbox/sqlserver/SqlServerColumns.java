@@ -108,9 +108,8 @@ final class SqlServerColumns {
                         ? item + " = CAST(0x00000000000000000000000000000000 AS uniqueidentifier)"
                         : quoted("sequence") + " = 0");
         // An old application writes the old one, and before phase 3 it can hold every id.
-        Optional<Column> oldId = phase.before(Phase.FLIPPED)
-                ? old("message_id").filter(column -> !column.isText())
-                : Optional.empty();
+        Optional<Column> oldId =
+                phase.before(Phase.FLIPPED) ? old("message_id").filter(column -> !column.isText()) : Optional.empty();
         oldId.ifPresent(column -> read.put("out_message_id", "inserted." + column.quoted()));
         read.put("as_message_id", oldId.isPresent() ? "LOWER(c.message_id)" : "c.message_id");
         Optional<Column> processed = byOld ? like(stored, LegacyNames.IS_PROCESSED) : Optional.empty();
@@ -145,7 +144,9 @@ final class SqlServerColumns {
         Optional<Column> found = found(logical);
         read.put(logical, found.map(column -> reading(logical, column)).orElseGet(() -> "(" + absent(logical) + ")"));
         // OUTPUT names columns as they are, or says what is the same for all.
-        read.put("out_" + logical, found.map(column -> "inserted." + column.quoted()).orElseGet(() -> absent(logical)));
+        read.put(
+                "out_" + logical,
+                found.map(column -> "inserted." + column.quoted()).orElseGet(() -> absent(logical)));
         List<Target> targets = new ArrayList<>();
         found.filter(column -> !column.computed())
                 .ifPresent(column -> targets.add(new Target(column.quoted(), writing(logical, column))));

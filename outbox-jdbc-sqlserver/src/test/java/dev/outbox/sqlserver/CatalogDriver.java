@@ -28,14 +28,22 @@ final class CatalogDriver {
     CatalogDriver column(String name, String type) {
         String[] words = type.split(" ");
         columns.add(Map.of(
-                "schema_name", "dbo",
-                "column_name", name,
-                "type_name", words[0],
-                "max_length", words[0].equals("nvarchar") ? 200 : 16,
-                "scale", 3,
-                "is_nullable", type.contains("null"),
-                "is_computed", type.contains("computed"),
-                "default_name", type.contains("default") ? "DF_" + name : ""));
+                "schema_name",
+                "dbo",
+                "column_name",
+                name,
+                "type_name",
+                words[0],
+                "max_length",
+                words[0].equals("nvarchar") ? 200 : 16,
+                "scale",
+                3,
+                "is_nullable",
+                type.contains("null"),
+                "is_computed",
+                type.contains("computed"),
+                "default_name",
+                type.contains("default") ? "DF_" + name : ""));
         return this;
     }
 
@@ -57,14 +65,16 @@ final class CatalogDriver {
 
     private Connection connection() {
         return proxy(Connection.class, (method, arguments) -> switch (method) {
-            case "getMetaData" ->
-                proxy(DatabaseMetaData.class, (asked, nothing) -> "Microsoft SQL Server");
+            case "getMetaData" -> proxy(DatabaseMetaData.class, (asked, nothing) -> "Microsoft SQL Server");
             case "prepareStatement" ->
-                proxy(PreparedStatement.class, (asked, nothing) ->
-                        asked.equals("executeQuery") ? rows(answer(String.valueOf(arguments[0]))) : null);
+                proxy(
+                        PreparedStatement.class,
+                        (asked, nothing) ->
+                                asked.equals("executeQuery") ? rows(answer(String.valueOf(arguments[0]))) : null);
             case "createStatement" ->
-                proxy(Statement.class, (asked, query) ->
-                        asked.equals("executeQuery") ? rows(answer(String.valueOf(query[0]))) : null);
+                proxy(
+                        Statement.class,
+                        (asked, query) -> asked.equals("executeQuery") ? rows(answer(String.valueOf(query[0]))) : null);
             default -> null;
         });
     }

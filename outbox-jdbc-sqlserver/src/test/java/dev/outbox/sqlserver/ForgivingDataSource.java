@@ -28,25 +28,26 @@ final class ForgivingDataSource {
     }
 
     private static <T> T proxy(Class<T> type, T target) {
-        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
-            if (method.getName().equals("execute")
-                    && arguments != null
-                    && REFUSED.matcher(String.valueOf(arguments[0])).matches()) {
-                return false;
-            }
-            if (method.getName().equals("prepareStatement")) {
-                arguments[0] = String.valueOf(arguments[0]).replace(INDEX_NAME, SCRIPTS_NAME);
-            }
-            try {
-                Object result = method.invoke(target, arguments);
-                return switch (method.getName()) {
-                    case "getConnection" -> proxy(Connection.class, (Connection) result);
-                    case "createStatement" -> proxy(Statement.class, (Statement) result);
-                    default -> result;
-                };
-            } catch (InvocationTargetException e) {
-                throw e.getTargetException();
-            }
-        }));
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+                    if (method.getName().equals("execute")
+                            && arguments != null
+                            && REFUSED.matcher(String.valueOf(arguments[0])).matches()) {
+                        return false;
+                    }
+                    if (method.getName().equals("prepareStatement")) {
+                        arguments[0] = String.valueOf(arguments[0]).replace(INDEX_NAME, SCRIPTS_NAME);
+                    }
+                    try {
+                        Object result = method.invoke(target, arguments);
+                        return switch (method.getName()) {
+                            case "getConnection" -> proxy(Connection.class, (Connection) result);
+                            case "createStatement" -> proxy(Statement.class, (Statement) result);
+                            default -> result;
+                        };
+                    } catch (InvocationTargetException e) {
+                        throw e.getTargetException();
+                    }
+                }));
     }
 }

@@ -105,7 +105,8 @@ final class LegacyOutbox {
             WHERE [Id] = ? AND [OwnerToken] = ? AND [Status] = 1
             """;
 
-    private static final String CLEAN_UP = "DELETE FROM %s WHERE [IsProcessed] = 1 AND [ProcessedAt] < SYSUTCDATETIME()";
+    private static final String CLEAN_UP =
+            "DELETE FROM %s WHERE [IsProcessed] = 1 AND [ProcessedAt] < SYSUTCDATETIME()";
 
     private final SqlServerDatabase database;
     private final Spelling spelling;

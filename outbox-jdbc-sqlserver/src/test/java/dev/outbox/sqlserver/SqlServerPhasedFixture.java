@@ -42,7 +42,8 @@ final class SqlServerPhasedFixture implements SourceFixture {
         return TABLES.computeIfAbsent(phase, to -> {
             String name = "p" + to.number();
             new LegacyOutbox(database, LegacyOutbox.Spelling.PASCAL, name);
-            Upgrade upgrade = Upgrade.outbox(name).refreshInterval(Duration.ZERO).quietFor(Duration.ZERO);
+            Upgrade upgrade =
+                    Upgrade.outbox(name).refreshInterval(Duration.ZERO).quietFor(Duration.ZERO);
             for (Phase next : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.CLEAN)) {
                 if (next.compareTo(to) <= 0) {
                     upgrade.apply(ForgivingDataSource.over(database), next);
@@ -80,8 +81,9 @@ final class SqlServerPhasedFixture implements SourceFixture {
     public Optional<ItemState> find(String itemId) {
         return database
                 .query(
-                        "SELECT CONCAT(Status, N',', " + column("RetryCount", "AttemptCount") + ", N',', LastError) FROM "
-                                + table + " WHERE " + id() + " = CAST(? AS uniqueidentifier)",
+                        "SELECT CONCAT(Status, N',', " + column("RetryCount", "AttemptCount")
+                                + ", N',', LastError) FROM " + table + " WHERE " + id()
+                                + " = CAST(? AS uniqueidentifier)",
                         itemId)
                 .stream()
                 .findFirst()

@@ -75,14 +75,21 @@ class SqlServerPhasesIT {
         upgrade.apply(migration(), Phase.ADDITIVE);
         forgetNumbers();
         List<String> progress = new ArrayList<>();
-        upgrade.backfill().batch(2).pause(Duration.ZERO).listener(p -> progress.add(p.toString())).run(migration());
+        upgrade.backfill()
+                .batch(2)
+                .pause(Duration.ZERO)
+                .listener(p -> progress.add(p.toString()))
+                .run(migration());
 
         assertThat(database.query("SELECT Payload FROM " + table + " ORDER BY Sequence"))
                 .containsExactly("first", "second of the unfinished", "third", "done", "second");
-        assertThat(database.query("SELECT CAST(MAX(Sequence) AS nvarchar(20)) FROM " + table)).containsExactly("5");
+        assertThat(database.query("SELECT CAST(MAX(Sequence) AS nvarchar(20)) FROM " + table))
+                .containsExactly("5");
         assertThat(progress).hasSize(3);
-        assertThat(database.query("SELECT COUNT(*) FROM " + table
-                        + " WHERE Priority = 1 AND BlocksKey = 0 AND MessageIdNew = LOWER(CAST(MessageId AS nvarchar(36)))"))
+        assertThat(
+                        database.query(
+                                "SELECT COUNT(*) FROM " + table
+                                        + " WHERE Priority = 1 AND BlocksKey = 0 AND MessageIdNew = LOWER(CAST(MessageId AS nvarchar(36)))"))
                 .containsExactly("5");
     }
 
@@ -102,13 +109,17 @@ class SqlServerPhasesIT {
             });
             transaction(tx -> {
                 List<LegacyOutbox.Claimed> claimed = old.claim(tx, owner, 3);
-                assertThat(claimed).extracting(LegacyOutbox.Claimed::payload).allMatch(payload -> payload.startsWith(phase.toString()));
+                assertThat(claimed)
+                        .extracting(LegacyOutbox.Claimed::payload)
+                        .allMatch(payload -> payload.startsWith(phase.toString()));
                 assertThat(old.acknowledge(tx, owner, claimed.get(0).id())).isTrue();
                 assertThat(old.reschedule(tx, owner, claimed.get(1).id())).isTrue();
                 assertThat(old.fail(tx, owner, claimed.get(2).id())).isTrue();
             });
             transaction(tx -> assertThat(old.cleanUp(tx)).isEqualTo(1));
-            transaction(tx -> assertThat(old.acknowledge(tx, owner, old.claim(tx, owner, 9).get(0).id())).isTrue());
+            transaction(tx -> assertThat(old.acknowledge(
+                            tx, owner, old.claim(tx, owner, 9).get(0).id()))
+                    .isTrue());
             transaction(tx -> old.cleanUp(tx));
         }
     }
@@ -124,16 +135,21 @@ class SqlServerPhasesIT {
             Claim claim = outbox.source().claim(request());
             assertThat(claim.items()).hasSize(1);
             assertThat(claim.items().get(0).messageId()).isEqualTo(stored[0].toString());
-            outbox.source().settle(List.of(Settlement.done(new Lease(claim.items().get(0).id(), claim.ownerToken()))));
-            assertThat(database.query("SELECT CONCAT(Status, IsProcessed, AttemptCount, CASE WHEN ProcessedOn = ProcessedAt"
-                            + " THEN N' equal' END) FROM " + table))
+            outbox.source()
+                    .settle(List.of(
+                            Settlement.done(new Lease(claim.items().get(0).id(), claim.ownerToken()))));
+            assertThat(database.query(
+                            "SELECT CONCAT(Status, IsProcessed, AttemptCount, CASE WHEN ProcessedOn = ProcessedAt"
+                                    + " THEN N' equal' END) FROM " + table))
                     .containsExactly("211 equal");
             String id = UUID.randomUUID().toString();
             database.commit(outbox, List.of(Message.to("orders").id(id).payload("from new")));
             transaction(tx -> {
                 UUID owner = UUID.randomUUID();
                 List<LegacyOutbox.Claimed> claimed = old.claim(tx, owner, 5);
-                assertThat(claimed).extracting(message -> message.messageId().toString()).containsExactly(id);
+                assertThat(claimed)
+                        .extracting(message -> message.messageId().toString())
+                        .containsExactly(id);
                 old.acknowledge(tx, owner, claimed.get(0).id());
             });
             database.execute("DELETE FROM " + table);
@@ -220,10 +236,14 @@ class SqlServerPhasesIT {
             transaction(tx -> {
                 UUID owner = UUID.randomUUID();
                 List<LegacyOutbox.Claimed> claimed = old.claim(tx, owner, 5);
-                assertThat(claimed).extracting(message -> message.messageId().toString()).containsExactly(id);
+                assertThat(claimed)
+                        .extracting(message -> message.messageId().toString())
+                        .containsExactly(id);
                 old.reschedule(tx, owner, claimed.get(0).id());
             });
-            database.commit(outbox, List.of(Message.to("gone").payload("by who has not noticed")));
+            // where an error in a name ends the transaction, somebody who knows
+            SqlServerOutbox late = database.isBabelfish() ? outbox() : outbox;
+            database.commit(late, List.of(Message.to("gone").payload("by who has not noticed")));
             database.execute("DELETE FROM " + table + " WHERE Topic = N'gone'");
         }
         assertThat(catalog(table)).containsExactlyElementsOf(before);
@@ -341,6 +361,7 @@ class SqlServerPhasesIT {
     private static String asFarAsBabelfishGoes(String line) {
         return line.startsWith("DF_")
                 ? ""
-                : line.replaceAll("^(\\w+ \\w+ -?\\d+) [01] ([01])$", "$1 $2").replace("processedby nvarchar 200", "processedby nvarchar 510");
+                : line.replaceAll("^(\\w+ \\w+ -?\\d+) [01] ([01])$", "$1 $2")
+                        .replace("processedby nvarchar 200", "processedby nvarchar 510");
     }
 }

@@ -188,16 +188,21 @@ final class Tsql {
     /** Druid knows little of it: types and conditions are given to it. */
     private static void alter(String text) {
         String online = "( WITH \\( (ALLOW_PAGE_LOCKS = OFF)?( , )?(ONLINE = ON)? \\))?";
-        Matcher alter = Pattern.compile("ALTER TABLE (?:\\[\\w+] \\. )?\\[\\w+] (.+)").matcher(text);
+        Matcher alter =
+                Pattern.compile("ALTER TABLE (?:\\[\\w+] \\. )?\\[\\w+] (.+)").matcher(text);
         String change = alter.matches() ? alter.group(1) : text;
         Matcher column = Pattern.compile("ADD (\\[\\w+] [a-z].* NULL)( CONSTRAINT \\[\\w+] DEFAULT \\( (.+) \\))?")
                 .matcher(change);
         Matcher computed = Pattern.compile("ADD \\[\\w+] AS (.+)").matcher(change);
-        Matcher altered = Pattern.compile("ALTER COLUMN (\\[\\w+] [a-z].*? (NOT )?NULL)" + online).matcher(change);
-        Matcher check = Pattern.compile("ADD CONSTRAINT \\[\\w+] CHECK \\( (.+) \\)").matcher(change);
+        Matcher altered = Pattern.compile("ALTER COLUMN (\\[\\w+] [a-z].*? (NOT )?NULL)" + online)
+                .matcher(change);
+        Matcher check =
+                Pattern.compile("ADD CONSTRAINT \\[\\w+] CHECK \\( (.+) \\)").matcher(change);
         if (column.matches()) {
             druid("CREATE TABLE t ( " + column.group(1) + " )");
-            matches(String.valueOf(column.group(3)), "null|\\d|SYSUTCDATETIME \\( \\)|NEXT VALUE FOR \\[\\w+] \\. \\[\\w+]");
+            matches(
+                    String.valueOf(column.group(3)),
+                    "null|\\d|SYSUTCDATETIME \\( \\)|NEXT VALUE FOR \\[\\w+] \\. \\[\\w+]");
         } else if (computed.matches()) {
             druid("SELECT " + computed.group(1).replaceAll(" COLLATE \\w+", ""));
         } else if (altered.matches()) {

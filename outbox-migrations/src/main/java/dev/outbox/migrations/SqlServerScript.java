@@ -198,8 +198,7 @@ final class SqlServerScript {
         change.addAll(dropAliases());
         List<String> renamedOld = table.renamed().stream().map(Renamed::old).toList();
         table.indexes().values().stream()
-                .filter(index ->
-                        renamedOld.stream().anyMatch(old -> names(index.filter(), old)))
+                .filter(index -> renamedOld.stream().anyMatch(old -> names(index.filter(), old)))
                 .forEach(index -> change.add("DROP INDEX [" + index.name() + "] ON " + table.quoted()));
         for (Renamed renamed : table.renamed()) {
             change.add(rename(renamed.old(), renamed.now()));
@@ -223,7 +222,9 @@ final class SqlServerScript {
 
     /** Whether a text has this name in it. */
     static boolean names(String text, String name) {
-        return Pattern.compile("(?i)(?<!\\w)" + Pattern.quote(name) + "(?!\\w)").matcher(text).find();
+        return Pattern.compile("(?i)(?<!\\w)" + Pattern.quote(name) + "(?!\\w)")
+                .matcher(text)
+                .find();
     }
 
     private String deprecate(String old, String now) {
@@ -295,7 +296,8 @@ final class SqlServerScript {
 
     private boolean isOurs(String index) {
         String prefix = table.name().name();
-        return List.of("_Order", "_OrderNew", "_Item", "_ItemNew").stream().anyMatch(own -> index.equalsIgnoreCase(prefix + own))
+        return List.of("_Order", "_OrderNew", "_Item", "_ItemNew").stream()
+                        .anyMatch(own -> index.equalsIgnoreCase(prefix + own))
                 || CANONICAL.indexes().stream().anyMatch(own -> index.equalsIgnoreCase(prefix + own.suffix()));
     }
 
@@ -330,7 +332,8 @@ final class SqlServerScript {
         List<String> statements = new ArrayList<>();
         Optional<Index> key =
                 indexes.values().stream().filter(Index::primaryKey).findFirst();
-        boolean done = key.map(index -> index.name().equalsIgnoreCase(name + "_Item")).orElse(false);
+        boolean done =
+                key.map(index -> index.name().equalsIgnoreCase(name + "_Item")).orElse(false);
         if (!done && !indexes.containsKey(name + "_ItemNew")) {
             statements.add("CREATE UNIQUE INDEX " + table.own("_ItemNew") + " ON " + table.quoted()
                     + " (WorkItemId) WITH (ALLOW_PAGE_LOCKS = OFF" + online + ")");
@@ -421,8 +424,7 @@ final class SqlServerScript {
 
     private String notYoung(Phase phase) {
         return refuse(
-                says() + " > CONCAT(N'phase " + phase.mark() + " since ', "
-                        + ago(noticed()) + ", N'Z')",
+                says() + " > CONCAT(N'phase " + phase.mark() + " since ', " + ago(noticed()) + ", N'Z')",
                 Guard.young(phase, noticed()));
     }
 

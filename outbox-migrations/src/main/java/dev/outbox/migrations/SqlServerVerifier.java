@@ -178,8 +178,9 @@ final class SqlServerVerifier {
                 if (text == null || !SqlServerScript.names(text, table.name().name())) {
                     continue;
                 }
-                List<String> named =
-                        old.stream().filter(column -> SqlServerScript.names(text, column)).toList();
+                List<String> named = old.stream()
+                        .filter(column -> SqlServerScript.names(text, column))
+                        .toList();
                 if (!named.isEmpty()) {
                     add(
                             Concern.OLD_READER,
