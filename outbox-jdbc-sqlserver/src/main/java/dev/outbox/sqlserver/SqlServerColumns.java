@@ -35,6 +35,20 @@ final class SqlServerColumns {
             "headers", "CAST(NULL AS nvarchar(max))",
             "payload_bytes", "CAST(NULL AS varbinary(max))");
 
+    /** What phase 1 adds. */
+    private static final List<String> ADDED = List.of(
+            "sequence",
+            "priority",
+            "blocks_key",
+            "message_key",
+            LegacyNames.interim("message_id"),
+            "tenant_id",
+            "content_type",
+            "headers",
+            "payload_bytes",
+            "exact_key",
+            LegacyNames.LIBRARY_TOKEN);
+
     /** Only for people to read: cut off where the old column is shorter. */
     private static final List<String> FOR_PEOPLE = List.of("processed_by", "last_error");
 
@@ -69,10 +83,16 @@ final class SqlServerColumns {
         this.table = table;
         this.phase = phase;
         Map<Boolean, Map<String, Column>> all = columns.stream()
+                .filter(column -> phase != Phase.LEGACY || !isAdded(column.name()))
                 .collect(Collectors.partitioningBy(
                         Column::computed, Collectors.toMap(Column::name, Function.identity())));
         this.stored = all.getOrDefault(false, Map.of());
         this.computed = all.getOrDefault(true, Map.of());
+    }
+
+    /** Whether phase 1 adds it: before that, or while it is being taken back, it is none of ours. */
+    private static boolean isAdded(String column) {
+        return new ColumnNames("", List.of(column)).like(ADDED, null).isPresent();
     }
 
     /** What a legacy table must have and this one has not. */

@@ -210,6 +210,8 @@ record SqlServerTable(
                     + name + "\" with PostgresOutbox or PostgresInbox, or give the data source of a SQL Server");
         }
         boolean byCodePoint = countsByCodePoint(connection);
+        // Before the columns: should a step come in between, those of the next phase serve the phase before.
+        Optional<Phase> marked = mark(connection, name);
         List<SqlServerColumns.Column> columns = new ArrayList<>();
         TableName found = name;
         try (PreparedStatement find = connection.prepareStatement(FIND)) {
@@ -235,7 +237,7 @@ record SqlServerTable(
         return new Found(
                 found,
                 columns,
-                mark(connection, found),
+                marked,
                 hints(connection, found),
                 hasSequence(connection, found),
                 byCodePoint);

@@ -63,6 +63,9 @@ final class LegacyOutbox {
                 WHERE [Status] = 0;
             """;
 
+    /** Whatever others have left on the connection: Babelfish does not put it back. */
+    private static final String COUNTED = "SET NOCOUNT OFF;\n";
+
     private static final String ENQUEUE =
             "INSERT INTO %s ([Id], [MessageId], [Topic], [Payload], [CorrelationId]) VALUES (?, ?, ?, ?, ?)";
 
@@ -189,7 +192,7 @@ final class LegacyOutbox {
     }
 
     private boolean settle(Connection tx, String statement, UUID owner, UUID id) throws SQLException {
-        try (PreparedStatement update = tx.prepareStatement(sql(statement.formatted(table)))) {
+        try (PreparedStatement update = tx.prepareStatement(COUNTED + sql(statement.formatted(table)))) {
             update.setString(1, id.toString());
             update.setString(2, owner.toString());
             return update.executeUpdate() == 1;
@@ -197,7 +200,7 @@ final class LegacyOutbox {
     }
 
     int cleanUp(Connection tx) throws SQLException {
-        try (PreparedStatement delete = tx.prepareStatement(sql(CLEAN_UP.formatted(table)))) {
+        try (PreparedStatement delete = tx.prepareStatement(COUNTED + sql(CLEAN_UP.formatted(table)))) {
             return delete.executeUpdate();
         }
     }

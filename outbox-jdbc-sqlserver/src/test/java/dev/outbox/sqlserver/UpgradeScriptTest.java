@@ -124,12 +124,14 @@ class UpgradeScriptTest {
                 .column("Topic", "varchar")
                 .column("Payload", "nvarchar")
                 .column("Invoice", "int")
+                .column("Priority", "int null")
                 .dataSource();
 
         assertThatThrownBy(() -> upgrade.apply(strange, Phase.ADDITIVE))
                 .hasMessageContaining("column Id is int, but work_item_id must be uniqueidentifier")
                 .hasMessageContaining("column Topic is varchar(16), but topic must be nvarchar")
                 .hasMessageContaining("no column stands for created_on")
+                .hasMessageContaining("a column is called Priority already")
                 .hasMessageContaining("column Invoice is none of the outbox's");
     }
 }

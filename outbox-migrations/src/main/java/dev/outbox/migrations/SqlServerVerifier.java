@@ -35,6 +35,9 @@ final class SqlServerVerifier {
             "due_on", TIMES,
             "locked_until", TIMES);
 
+    /** Not every legacy table has them. */
+    private static final List<String> SHARED = List.of("processed_by", "processed_on", "correlation_id");
+
     /** What names the table: views, procedures, functions and triggers. */
     static final String READERS = """
             SELECT s.name AS schema_name, o.name AS object_name, m.definition
@@ -57,6 +60,7 @@ final class SqlServerVerifier {
     TableReport report() throws SQLException {
         if (table.phase() == Phase.LEGACY) {
             legacyColumns();
+            taken();
         } else {
             columns();
             indexes();
@@ -92,6 +96,21 @@ final class SqlServerVerifier {
                         Concern.COLUMN_TYPE,
                         "column " + found.name() + " is " + found.definition() + ", but " + logical + " must be "
                                 + String.join(" or ", types) + "; change its type first",
+                        true,
+                        Phase.ADDITIVE);
+            }
+        }
+    }
+
+    /** Names that phase 1 needs for columns of its own. */
+    private void taken() {
+        for (SqlServerCanonical.Column column : SqlServerCanonical.OUTBOX.columns()) {
+            if (!SHARED.contains(column.logical())
+                    && !LegacyNames.OUTBOX.known().contains(column.logical())
+                    && table.stored(column.logical()).isPresent()) {
+                add(
+                        Concern.COLUMN_TYPE,
+                        "a column is called " + column.name() + " already, which phase 1 adds; rename it first",
                         true,
                         Phase.ADDITIVE);
             }
