@@ -46,6 +46,21 @@ class TestingIT {
     }
 
     @Test
+    void anOrderIsAnnouncedWhenTheBrokerIsBack(DataSource dataSource) throws SQLException {
+        Outbox outbox = PostgresOutbox.create(dataSource);
+        RecordingDestination broker = RecordingDestination.flaky(1);
+        Poller poller = outbox.poller().to(broker).build();
+        new PlainJdbcOrders(dataSource, outbox).placeWithHelper("book");
+
+        poller.pollOnce();
+        assertThat(OutboxTable.in(dataSource)).hasNotDelivered("orders.placed").hasNoStuckItems();
+
+        OutboxTable.in(dataSource).letPass(Duration.ofHours(1));
+        poller.pollOnce();
+        assertThat(OutboxTable.in(dataSource)).hasDelivered("orders.placed");
+    }
+
+    @Test
     void anOrderIsAnnouncedThoughTheBrokerFailsTwice(DataSource dataSource) throws Exception {
         Outbox outbox = PostgresOutbox.create(dataSource);
         RecordingDestination broker = RecordingDestination.flaky(2);

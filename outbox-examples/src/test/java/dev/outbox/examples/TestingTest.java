@@ -2,6 +2,7 @@ package dev.outbox.examples;
 
 import static dev.outbox.testkit.OutboxAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.PermanentFailureException;
 import dev.outbox.Poller;
@@ -65,11 +66,7 @@ class TestingTest {
                 .ticker(outbox.clock()::nanoTime)
                 .to(mails)
                 .build();
-        try {
-            dying.pollOnce();
-        } catch (RuntimeException e) {
-            assertThat(e).hasMessageContaining("dead");
-        }
+        assertThatThrownBy(dying::pollOnce).hasMessageContaining("dead");
         outbox.clock().advance(Duration.ofMinutes(1));
         outbox.poller().to(mails).build().pollOnce();
 

@@ -42,10 +42,10 @@ final class PlanScenario {
         return new PlanScenario(database, false).analyze();
     }
 
-    /** 100,000 unfinished rows of every kind and 200,000 Done ones, known to the planner. */
+    /** 100,000 unfinished rows of every kind and as many Done ones, known to the planner. */
     static PlanScenario backlog(OutboxDatabase database, boolean inbox) {
         return new PlanScenario(database, inbox)
-                .rows("CASE WHEN i % 2 = 0 THEN 'key-' || i % 1000 END", "NULL", 2, 200_000)
+                .rows("CASE WHEN i % 2 = 0 THEN 'key-' || i % 1000 END", "NULL", 2, 100_000)
                 .rows("NULL", "NULL", 0, 40_000)
                 .rows("NULL", "now() - i * interval '1 second'", 0, 10_000)
                 .rows("NULL", "now() + i * interval '1 minute'", 0, 5_000)
@@ -61,8 +61,8 @@ final class PlanScenario {
     }
 
     PlanScenario burst() {
-        return rows("'key-' || i % 1000", "NULL", 0, 100_000)
-                .rows("NULL", "NULL", 0, 100_000)
+        return rows("'key-' || i % 1000", "NULL", 0, 40_000)
+                .rows("NULL", "NULL", 0, 40_000)
                 .leaseSome();
     }
 

@@ -16,7 +16,7 @@ import java.util.Set;
  *
  * <pre>{@code
  * Poller poller = Poller.from(CrashPoint.BEFORE_SETTLE.in(store.source())).to(myDestination).build();
- * poller.pollOnce();                                  // delivered, and nobody knows
+ * assertThatThrownBy(poller::pollOnce);               // delivered, and nobody knows
  * clock.advance(lease);
  * Poller.from(store.source()).to(myDestination).build().pollOnce(); // delivered again
  * }</pre>
@@ -28,10 +28,13 @@ public enum CrashPoint {
     SETTLE_FAILS,
     /** The first settle has happened, but its answer is lost. */
     SETTLE_UNANSWERED,
-    /** The items are taken away while they are delivered: the settle is fenced. */
+    /** The items are taken away before they are delivered, and nobody has noticed: renewals and the settle are fenced. */
     LEASE_LOST;
 
-    /** A source that breaks here, once, and does what the given one does otherwise. For one poller. */
+    /**
+     * A source that breaks here, once, and does what the given one does otherwise. For one poller, whose destination
+     * works outside of the transaction that settles.
+     */
     public Source in(Source source) {
         return new Breaking(this, Require.present("source", source));
     }
@@ -50,13 +53,20 @@ public enum CrashPoint {
         @Override
         public Claim claim(ClaimRequest request) {
             checkAlive();
-            return source.claim(request);
+            Claim claim = source.claim(request);
+            if (point == LEASE_LOST && !broken && !claim.items().isEmpty()) {
+                broken = true;
+                source.settle(claim.items().stream()
+                        .map(item -> Settlement.release(claim.lease(item), true))
+                        .toList());
+            }
+            return claim;
         }
 
         @Override
         public Set<Lease> settle(List<Settlement> settlements) {
             checkAlive();
-            if (broken) {
+            if (broken || point == LEASE_LOST) {
                 return source.settle(settlements);
             }
             broken = true;
@@ -70,12 +80,9 @@ public enum CrashPoint {
                     source.settle(settlements);
                     throw new IllegalStateException("the answer to the settle is lost");
                 }
-                case LEASE_LOST ->
-                    source.settle(settlements.stream()
-                            .map(settlement -> Settlement.release(settlement.lease(), true))
-                            .toList());
+                default -> throw new IllegalStateException(point + " does not break at a settle");
             }
-            return source.settle(settlements);
+            return Set.of();
         }
 
         @Override

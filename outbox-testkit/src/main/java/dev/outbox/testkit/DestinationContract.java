@@ -2,6 +2,7 @@ package dev.outbox.testkit;
 
 import static dev.outbox.testkit.DestinationScenario.item;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.Outcome;
 import java.util.ArrayList;
@@ -61,6 +62,26 @@ public abstract class DestinationContract {
                 .as("outcomes while the broker is down; an outage is no reason to give an item up")
                 .isNotEmpty()
                 .allMatch(Outcome.Retry.class::isInstance);
+    }
+
+    @Test
+    void whatIsRefusedIsNotAnsweredDoneAndWhatIsAnsweredDoneHasArrived(DestinationScenario scenario) throws Exception {
+        assumeTrue(scenario.fixture().refuse("m-2"), "SKIPPED: this broker cannot be made to refuse one message");
+        List<String> ids = List.of("m-1", "m-2", "m-3");
+        List<Outcome> outcomes = new ArrayList<>();
+        try {
+            outcomes.addAll(scenario.deliver(item("m-1", 1), item("m-2", 2), item("m-3", 3)));
+        } catch (Exception e) {
+            ids.forEach(id -> outcomes.add(Outcome.retry(e))); // as the poller sees it
+        }
+
+        assertThat(outcomes).hasSameSizeAs(ids);
+        assertThat(outcomes.get(1)).as("outcome of what was refused").isNotInstanceOf(Outcome.Done.class);
+        for (int i = 0; i < ids.size(); i++) {
+            if (outcomes.get(i) instanceof Outcome.Done) {
+                assertThat(scenario.fixture().arrived()).contains(ids.get(i));
+            }
+        }
     }
 
     @Test

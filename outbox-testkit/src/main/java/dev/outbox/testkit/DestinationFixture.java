@@ -24,6 +24,15 @@ public interface DestinationFixture extends AutoCloseable {
     /** The broker works again. */
     void repair() throws Exception;
 
+    /**
+     * From now on the broker refuses this one message, and takes others.
+     *
+     * @return false if this broker cannot be made to; the tests that need it are skipped then
+     */
+    default boolean refuse(String messageId) throws Exception {
+        return false;
+    }
+
     /** Closes the destination, if it has something to close. The contract calls it twice. */
     void closeDestination() throws Exception;
 

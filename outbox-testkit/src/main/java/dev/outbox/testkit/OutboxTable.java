@@ -5,13 +5,15 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /**
- * A canonical outbox table in PostgreSQL, for assertions: {@code assertThat(OutboxTable.in(dataSource))}. Immutable.
+ * A canonical outbox table in PostgreSQL, for assertions: {@code assertThat(OutboxTable.in(dataSource))}. Where it deletes
+ * what is delivered ({@code Ack.DELETE}), nothing tells of a delivery afterwards: ask the destination. Immutable.
  */
 public final class OutboxTable {
     private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?");
@@ -36,6 +38,26 @@ public final class OutboxTable {
                     "table must be a name or schema.name of letters, digits and underscores, was " + table);
         }
         return new OutboxTable(dataSource, '"' + table.replace(".", "\".\"") + '"');
+    }
+
+    /**
+     * Lets time pass without waiting for it: everything in the table has happened, and is due, that much earlier. Retries
+     * and delays come due, leases run out.
+     */
+    public void letPass(Duration time) {
+        try (Connection connection = dataSource.getConnection();
+                PreparedStatement update = connection.prepareStatement("""
+                        UPDATE %s SET created_on = created_on - t, due_on = due_on - t, locked_until = locked_until - t,
+                            processed_on = processed_on - t
+                        FROM (SELECT ? * interval '1 microsecond' AS t) AS passed""".formatted(name))) {
+            update.setLong(1, time.toNanos() / 1_000);
+            update.executeUpdate();
+            if (!connection.getAutoCommit()) {
+                connection.commit();
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException("time cannot pass in " + name + ": " + e.getMessage(), e);
+        }
     }
 
     List<ItemRow> rows() {

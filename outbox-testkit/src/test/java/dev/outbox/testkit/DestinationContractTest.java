@@ -67,6 +67,17 @@ class DestinationContractTest extends DestinationContract {
                         },
                         List.of("nothingIsAnsweredDoneWhileTheBrokerIsDown", "everythingArrivesAfterAnOutage")),
                 new Mistake(
+                        "one is refused, and all are answered as delivered",
+                        () -> new MemoryBroker() {
+                            @Override
+                            public List<Outcome> deliver(List<WorkItem> items) throws Exception {
+                                return super.deliver(items).stream()
+                                        .map(outcome -> Outcome.done())
+                                        .toList();
+                            }
+                        },
+                        List.of("whatIsRefusedIsNotAnsweredDoneAndWhatIsAnsweredDoneHasArrived")),
+                new Mistake(
                         "an outcome is missing",
                         () -> new MemoryBroker() {
                             @Override

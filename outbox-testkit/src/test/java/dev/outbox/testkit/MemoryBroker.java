@@ -4,11 +4,14 @@ import dev.outbox.BatchDestination;
 import dev.outbox.Outcome;
 import dev.outbox.WorkItem;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** The simplest broker and its destination, to try the contract on; mutants override what they break. */
 class MemoryBroker implements DestinationFixture, BatchDestination {
     final List<String> arrived = new ArrayList<>();
+    final Set<String> refused = new HashSet<>();
     boolean down;
     boolean closed;
 
@@ -19,8 +22,12 @@ class MemoryBroker implements DestinationFixture, BatchDestination {
         }
         List<Outcome> outcomes = new ArrayList<>();
         for (WorkItem item : items) {
-            arrived.add(item.messageId());
-            outcomes.add(Outcome.done());
+            if (refused.contains(item.messageId())) {
+                outcomes.add(Outcome.dead(new IllegalStateException("refused")));
+            } else {
+                arrived.add(item.messageId());
+                outcomes.add(Outcome.done());
+            }
         }
         return outcomes;
     }
@@ -43,6 +50,11 @@ class MemoryBroker implements DestinationFixture, BatchDestination {
     @Override
     public void repair() {
         down = false;
+    }
+
+    @Override
+    public boolean refuse(String messageId) {
+        return refused.add(messageId);
     }
 
     @Override

@@ -5,9 +5,10 @@ import dev.outbox.torture.History.Outcome;
 import dev.outbox.torture.History.Settled;
 import dev.outbox.torture.Verdict.Violation;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -21,12 +22,22 @@ import java.util.TreeMap;
  * of each message of a key. What an operator requeued comes late, and is left out of it.
  */
 final class Checker {
+    /** Processes and database have the same clock, and round it to milliseconds. */
+    private static final long CLOCK_GRAIN_MILLIS = 2;
+
+    private static final Set<Fault> FAIL_NO_CALLER =
+            EnumSet.of(Fault.KILL, Fault.MIGRATION, Fault.OLD_SNAPSHOT, Fault.POISON, Fault.HOT_KEY, Fault.CLOCK_JUMP);
+
     private final Evidence evidence;
     private final Verdict verdict = new Verdict();
     private final Map<String, Integer> effects = new HashMap<>();
 
+    /** Items that lost a lease because it ran out. */
+    private final Set<String> expired = new HashSet<>();
+
     private Checker(Evidence evidence) {
         this.evidence = evidence;
+        evidence.changes().stream().filter(Evidence.Change::expired).forEach(change -> expired.add(change.item()));
     }
 
     static Verdict judge(Evidence evidence) {
@@ -38,6 +49,8 @@ final class Checker {
         Set<String> requeued = new Replay(evidence.changes(), checker.verdict).run();
         checker.orderOfEffects(requeued);
         checker.settles();
+        checker.renewals();
+        checker.callers();
         evidence.seen().overclaimed().forEach(line -> checker.verdict.add(Violation.FENCED, "a claim %s", line));
         return checker.verdict;
     }
@@ -113,7 +126,9 @@ final class Checker {
             return false;
         }
         boolean guilty = row.payload() == Payload.POISON || row.payload() == Payload.KILLS;
-        if (row.status() == 3 && !guilty && !evidence.innocentsMayDie()) {
+        // messages that kill workers take others along, which were leased with them
+        boolean unlucky = evidence.faults().contains(Fault.POISON) && expired.contains(row.item());
+        if (row.status() == 3 && !guilty && !unlucky) {
             verdict.add(Violation.LOST, "%s is Dead in %s, and nothing was wrong with it", id, where);
         }
         return true;
@@ -153,12 +168,16 @@ final class Checker {
     /** What a worker was told it had settled, the database has settled under that very token. */
     private void settles() {
         Set<Settled> applied = new HashSet<>();
+        Set<Settled> finished = new HashSet<>();
         for (Evidence.Change change : evidence.changes()) {
             if (change.oldStatus() == 1 && change.newStatus() != 1 && !change.expired()) {
                 applied.add(new Settled(change.item(), change.oldToken()));
+                if (change.newStatus() >= 2) {
+                    finished.add(new Settled(change.item(), change.oldToken()));
+                }
             }
         }
-        List<Settled> answered = evidence.seen().settled();
+        Set<Settled> answered = new LinkedHashSet<>(evidence.seen().settled());
         for (Settled settled : answered) {
             if (!applied.contains(settled)) {
                 verdict.add(
@@ -167,6 +186,51 @@ final class Checker {
                         settled.item(),
                         settled.token());
             }
+        }
+        for (Settled fenced : evidence.seen().fenced()) {
+            // One that nobody answered may have been accepted, and its repetition is not; and who puts off the head of a
+            // run gives back the rest of it.
+            if (finished.contains(fenced)
+                    && !answered.contains(fenced)
+                    && !evidence.seen().unsure().contains(fenced)) {
+                verdict.add(
+                        Violation.FENCED,
+                        "a settle of %s under %s was refused and yet applied",
+                        fenced.item(),
+                        fenced.token());
+            }
+        }
+    }
+
+    /** Nobody is told that a lease is his for longer after it was his no more. */
+    private void renewals() {
+        Map<Settled, Long> ends = new HashMap<>();
+        for (Evidence.Change change : evidence.changes()) {
+            boolean over = change.newStatus() != 1
+                    || !String.valueOf(change.newToken()).equals(change.oldToken());
+            if (change.oldStatus() == 1 && change.oldToken() != null && over) {
+                ends.putIfAbsent(new Settled(change.item(), change.oldToken()), change.made());
+            }
+        }
+        for (History.Renewed renewed : evidence.seen().renewed()) {
+            Long end = ends.get(renewed.lease());
+            if (end != null && renewed.asked() > end + CLOCK_GRAIN_MILLIS) {
+                verdict.add(
+                        Violation.FENCED,
+                        "the lease of %s under %s was renewed %d ms after its end",
+                        renewed.lease().item(),
+                        renewed.lease().token(),
+                        renewed.asked() - end);
+            }
+        }
+    }
+
+    /** A migration fails no transaction of a caller. */
+    private void callers() {
+        if (FAIL_NO_CALLER.containsAll(evidence.faults())) {
+            evidence.seen()
+                    .failed()
+                    .forEach(line -> verdict.add(Violation.LOST, "a caller's transaction failed: %s", line));
         }
     }
 }

@@ -6,25 +6,24 @@ import dev.outbox.torture.Evidence.Change;
 import dev.outbox.torture.Evidence.Effect;
 import dev.outbox.torture.Evidence.Row;
 import dev.outbox.torture.History.Outcome;
+import dev.outbox.torture.History.Renewed;
 import dev.outbox.torture.History.Settled;
 import dev.outbox.torture.History.Transaction;
 import dev.outbox.torture.Verdict.Violation;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What the checker makes of evidence that is written by hand: a good turn, and each way to spoil it. */
 class CheckerTest {
-    private final Map<String, Transaction> transactions =
-            new HashMap<>(Map.of("tx", new Transaction(2, Outcome.COMMITTED)));
-    private final Set<String> effectsSeen = new HashSet<>(Set.of("tx-0", "tx-1"));
-    private final List<Settled> settled = new ArrayList<>(List.of(new Settled("a", "t1"), new Settled("b", "t2")));
-    private final List<String> overclaimed = new ArrayList<>();
-    private final List<String> altered = new ArrayList<>();
+    private final History.Seen seen = new History.Seen();
+    private final Set<Fault> faults = EnumSet.of(Fault.KILL);
     private final Set<String> orders = new HashSet<>(Set.of("tx"));
     private final Map<String, Row> outbox =
             new HashMap<>(Map.of("tx-0", row("a", 1, 2, Payload.FINE), "tx-1", row("b", 2, 2, Payload.FINE)));
@@ -38,15 +37,15 @@ class CheckerTest {
             claimed("4", "b", 2, "t2"),
             done("5", "b", 2, "t2")));
 
+    @BeforeEach
+    void aGoodTurn() {
+        seen.transactions().put("tx", new Transaction(2, Outcome.COMMITTED));
+        seen.effects().addAll(Set.of("tx-0", "tx-1"));
+        seen.settled().addAll(List.of(new Settled("a", "t1"), new Settled("b", "t2")));
+    }
+
     private Verdict judge() {
-        return Checker.judge(new Evidence(
-                new History.Seen(transactions, effectsSeen, settled, 2, 0, overclaimed, altered),
-                orders,
-                outbox,
-                inbox,
-                effects,
-                changes,
-                false));
+        return Checker.judge(new Evidence(seen, orders, outbox, inbox, effects, changes, faults));
     }
 
     private void assertOnly(Violation violation, int count) {
@@ -64,23 +63,23 @@ class CheckerTest {
 
     @Test
     void anUnknownOutcomeMayHaveHappenedOrNot() {
-        transactions.put("tx", new Transaction(2, Outcome.UNKNOWN));
-        transactions.put("other", new Transaction(5, Outcome.UNKNOWN));
-        transactions.put("killed", new Transaction(5, Outcome.ATTEMPTED));
+        seen.transactions().put("tx", new Transaction(2, Outcome.UNKNOWN));
+        seen.transactions().put("other", new Transaction(5, Outcome.UNKNOWN));
+        seen.transactions().put("killed", new Transaction(5, Outcome.ATTEMPTED));
 
         assertThat(judge().isClean()).isTrue();
     }
 
     @Test
     void aCommittedTransactionThatIsGoneIsLost() {
-        transactions.put("gone", new Transaction(0, Outcome.COMMITTED));
+        seen.transactions().put("gone", new Transaction(0, Outcome.COMMITTED));
 
         assertOnly(Violation.LOST, 1);
     }
 
     @Test
     void aBusinessRowWithoutItsMessageIsALoss() {
-        transactions.put("tx", new Transaction(3, Outcome.UNKNOWN));
+        seen.transactions().put("tx", new Transaction(3, Outcome.UNKNOWN));
 
         assertOnly(Violation.LOST, 1);
     }
@@ -88,7 +87,7 @@ class CheckerTest {
     @Test
     void aMessageOfATransactionThatDidNotHappenIsOneTooMany() {
         orders.clear();
-        transactions.put("tx", new Transaction(2, Outcome.ROLLED_BACK));
+        seen.transactions().put("tx", new Transaction(2, Outcome.ROLLED_BACK));
 
         assertOnly(Violation.DUPLICATED, 2);
     }
@@ -96,14 +95,14 @@ class CheckerTest {
     @Test
     void aDoneMessageWithoutItsEffectIsLost() {
         effects.remove(1);
-        effectsSeen.remove("tx-1");
+        seen.effects().remove("tx-1");
 
         assertOnly(Violation.LOST, 1);
     }
 
     @Test
     void anEffectThatWasCommittedAndIsGoneIsLost() {
-        effectsSeen.add("tx-9");
+        seen.effects().add("tx-9");
 
         assertOnly(Violation.LOST, 1);
     }
@@ -129,7 +128,7 @@ class CheckerTest {
 
     @Test
     void otherContentUnderAKnownIdIsNoticed() {
-        altered.add("tx-0");
+        seen.altered().add("tx-0");
 
         assertOnly(Violation.DUPLICATED, 1);
     }
@@ -155,11 +154,24 @@ class CheckerTest {
 
         outbox.put("tx-1", row("b", 2, 3, Payload.FINE));
         assertOnly(Violation.LOST, 1);
+
+        faults.add(Fault.POISON);
+        assertOnly(Violation.LOST, 1);
+    }
+
+    @Test
+    void whoWasLeasedWithAKillerMayDieToo() {
+        faults.add(Fault.POISON);
+        outbox.put("tx-1", row("b", 2, 3, Payload.FINE));
+        seen.settled().remove(1);
+        changes.set(5, new Change("5", "outbox", "b", 2, "k", 1, 3, "t2", null, 1, 1, true, false, 0, 0));
+
+        assertThat(judge().isClean()).isTrue();
     }
 
     @Test
     void aSettleThatWasAcceptedUnderAnothersTokenIsSeen() {
-        settled.add(new Settled("b", "t1"));
+        seen.settled().add(new Settled("b", "t1"));
 
         assertOnly(Violation.FENCED, 1);
     }
@@ -174,8 +186,37 @@ class CheckerTest {
     }
 
     @Test
+    void aSettleThatWasRefusedAndYetAppliedIsSeen() {
+        seen.settled().remove(1);
+        seen.fenced().add(new Settled("b", "t2"));
+        assertOnly(Violation.FENCED, 1);
+
+        seen.unsure().add(new Settled("b", "t2"));
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    @Test
+    void aLeaseThatIsRenewedAfterItsEndIsSeen() {
+        changes.set(3, new Change("3", "outbox", "a", 1, "k", 1, 2, "t1", null, 1, 1, false, false, 900, 1_000));
+        seen.renewed().add(new Renewed(new Settled("a", "t1"), 990));
+        assertThat(judge().isClean()).isTrue();
+
+        seen.renewed().add(new Renewed(new Settled("a", "t1"), 1_010));
+        assertOnly(Violation.FENCED, 1);
+    }
+
+    @Test
+    void aCallerWhoseTransactionFailsWithoutReasonIsSeen() {
+        seen.failed().add("failed SQLException no column");
+        assertOnly(Violation.LOST, 1);
+
+        faults.add(Fault.DATABASE_CRASH);
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    @Test
     void aClaimOfMoreThanWasAskedForIsSeen() {
-        overclaimed.add("overclaimed 20 94");
+        seen.overclaimed().add("overclaimed 20 94");
 
         assertOnly(Violation.FENCED, 1);
     }
@@ -198,7 +239,7 @@ class CheckerTest {
     void aTokenThatIsUsedAgainIsSeen() {
         changes.set(4, claimed("4", "b", 2, "t1"));
         changes.set(5, done("5", "b", 2, "t1"));
-        settled.set(1, new Settled("b", "t1"));
+        seen.settled().set(1, new Settled("b", "t1"));
 
         assertOnly(Violation.FENCED, 1);
     }
@@ -240,7 +281,7 @@ class CheckerTest {
         changes.subList(2, 6).clear();
         changes.addAll(List.of(
                 claimed("2", "b", 2, "t"), claimed("2", "a", 1, "t"), done("3", "b", 2, "t"), done("3", "a", 1, "t")));
-        settled.clear();
+        seen.settled().clear();
 
         assertThat(judge().isClean()).isTrue();
     }

@@ -6,6 +6,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -43,13 +44,24 @@ final class ChildProcess {
                 || settings.faults().stream().anyMatch(Fault::isOfTheNetwork);
         HikariConfig config = new HikariConfig();
         // PgBouncer may be an old one, which does not know prepared statements
-        config.setJdbcUrl(settings.jdbcUrl() + "&tcpKeepAlive=true&connectTimeout=10&socketTimeout="
-                + (impatient ? 5 : 60) + (settings.has(Fault.PGBOUNCER) ? "&prepareThreshold=0" : ""));
+        config.setJdbcUrl(
+                settings.jdbcUrl() + "&tcpKeepAlive=true&connectTimeout=10&socketTimeout=" + (impatient ? 5 : 60)
+                        + (settings.has(Fault.PGBOUNCER) ? "&prepareThreshold=0" : FaultProxy.option(settings.name())));
         config.setMaximumPoolSize(POOL_SIZE);
         config.setMinimumIdle(0);
         config.setConnectionTimeout(impatient ? 1_000 : 15_000);
         config.setInitializationFailTimeout(-1);
+        // else a pool whose first connection breaks while it asks for the default never makes another one
+        config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         return new HikariDataSource(config);
+    }
+
+    /** The clock that the library sees is wrong by so much from now on; zero, and it is right again. */
+    static void jump(History history, Duration skew) {
+        SkewedClock.skew(skew);
+        if (!skew.isZero()) {
+            history.write("injected", Fault.CLOCK_JUMP);
+        }
     }
 
     /** Takes every connection of the pool and keeps it for a while. */

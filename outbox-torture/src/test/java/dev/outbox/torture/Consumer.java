@@ -33,6 +33,8 @@ final class Consumer implements BatchDestination, TransactionalDestination {
     static final String QUEUE = "queue";
     private static final String SOURCE = "producers";
     private static final String ALTERED = "altered";
+    /** Items of a key are delivered one after the other, so a slow one holds up all that follow. */
+    private static final int SLOW_ONE_IN = 50;
 
     private final ChildSettings settings;
     private final DataSource dataSource;
@@ -129,6 +131,7 @@ final class Consumer implements BatchDestination, TransactionalDestination {
      * one of the two may fail at the last moment. Meanwhile somebody sends other content under the same ids.
      */
     private void storm(List<WorkItem> items) throws Exception {
+        history.write("injected", Fault.DUPLICATE_STORM);
         boolean oneFails = ThreadLocalRandom.current().nextInt(3) == 0;
         CompletableFuture<Void> first = CompletableFuture.runAsync(() -> rival(items, oneFails, false), rivals);
         CompletableFuture<Void> second = CompletableFuture.runAsync(() -> rival(items, false, false), rivals);
@@ -180,7 +183,7 @@ final class Consumer implements BatchDestination, TransactionalDestination {
                     inbox.enqueueAll(tx, queued);
                 }
                 boolean slow = settings.has(Fault.HOT_KEY)
-                        && ThreadLocalRandom.current().nextInt(4) == 0;
+                        && ThreadLocalRandom.current().nextInt(SLOW_ONE_IN) == 0;
                 if (slow) {
                     takeTime(tx);
                 }
@@ -216,7 +219,8 @@ final class Consumer implements BatchDestination, TransactionalDestination {
         pauseUntil.set(System.nanoTime() + time.toNanos());
     }
 
-    private static void pause() throws IOException, InterruptedException {
+    private void pause() throws IOException, InterruptedException {
+        history.write("injected", Fault.PAUSE);
         String pid = String.valueOf(ProcessHandle.current().pid());
         new ProcessBuilder("kill", "-STOP", pid).start().waitFor();
     }

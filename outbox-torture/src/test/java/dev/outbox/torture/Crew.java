@@ -11,6 +11,9 @@ import java.util.stream.Stream;
 
 /** The children of one turn, and who replaces them when they die. Not thread-safe. */
 final class Crew implements AutoCloseable {
+    private static final int SIGKILL = 128 + 9;
+    private static final int SIGTERM = 128 + 15;
+
     private final Turn.Plan plan;
     private final String jdbcUrl;
     private final Random random;
@@ -18,6 +21,7 @@ final class Crew implements AutoCloseable {
     private final List<String> jvmOptions;
     private final List<Child> workers = new ArrayList<>();
     private final List<Fault> causes = new ArrayList<>();
+    private final List<String> unexplained = new ArrayList<>();
     private Child producer;
     private boolean calm;
     private boolean producing = true;
@@ -59,7 +63,7 @@ final class Crew implements AutoCloseable {
                         plan.backlog(),
                         crashAt,
                         crashPass),
-                worker ? jvmOptions : List.of());
+                jvmOptions);
     }
 
     /** Replaces whoever has died. */
@@ -74,13 +78,27 @@ final class Crew implements AutoCloseable {
                     }
                 } else if (worker.exitCode() == Payload.EXIT_CODE) {
                     died(Fault.POISON);
+                } else {
+                    checkSignal(worker);
                 }
                 workers.set(i, start(WorkerMain.class));
             }
         }
         if (producing && !producer.isAlive()) {
+            checkSignal(producer);
             producer = start(ProducerMain.class);
         }
+    }
+
+    private void checkSignal(Child child) {
+        if (child.exitCode() != SIGKILL && child.exitCode() != SIGTERM) {
+            unexplained.add(child.settings().name() + " ended by itself with " + child.exitCode());
+        }
+    }
+
+    /** Children that ended although nobody had told them to. */
+    List<String> unexplained() {
+        return unexplained;
     }
 
     private void died(Fault cause) {
@@ -114,6 +132,10 @@ final class Crew implements AutoCloseable {
     Child worker() {
         List<Child> atWork = workers.stream().filter(Child::isAtWork).toList();
         return atWork.isEmpty() ? null : atWork.get(random.nextInt(atWork.size()));
+    }
+
+    Child producer() {
+        return producer;
     }
 
     List<Child> workers() {

@@ -21,7 +21,7 @@ import java.util.UUID;
  * @param inbox the work items of the inbox, by message id
  * @param effects in the order they were written
  * @param changes of work items of outbox and inbox, in the order the database made them
- * @param innocentsMayDie whether messages that kill workers take others along
+ * @param faults what went wrong in this turn, on purpose
  */
 record Evidence(
         History.Seen seen,
@@ -30,7 +30,7 @@ record Evidence(
         Map<String, Row> inbox,
         List<Effect> effects,
         List<Change> changes,
-        boolean innocentsMayDie) {
+        Set<Fault> faults) {
     /** A work item as it is at the end. */
     record Row(String item, String topic, String key, long sequence, int status, Payload payload) {}
 
@@ -80,8 +80,7 @@ record Evidence(
         return outbox.containsKey(id) || outbox.containsKey(asUuid(id));
     }
 
-    static Evidence collect(Server server, Tables tables, History.Seen seen, boolean innocentsMayDie)
-            throws SQLException {
+    static Evidence collect(Server server, Tables tables, History.Seen seen, Set<Fault> faults) throws SQLException {
         try (Connection connection = server.connect();
                 Statement statement = connection.createStatement()) {
             statement.execute("BEGIN ISOLATION LEVEL REPEATABLE READ"); // whoever was killed may still commit
@@ -105,7 +104,7 @@ record Evidence(
                     rows(statement, tables.inbox()),
                     effects,
                     changes(statement, tables),
-                    innocentsMayDie);
+                    faults);
         }
     }
 

@@ -41,7 +41,7 @@ enum Fault {
     OLD_SNAPSHOT(0),
     /** Messages that always fail, and some that kill the JVM that delivers them. */
     POISON(0),
-    /** Half of the messages have one key, and its head fails now and then; Dead ones of it are requeued. */
+    /** A third of the messages have one key, and its head fails now and then; Dead ones of it are requeued. */
     HOT_KEY(150),
     /** Every message comes twice at a time, one of the two rolls back, some are altered. */
     DUPLICATE_STORM(0),
@@ -83,6 +83,11 @@ enum Fault {
         return every;
     }
 
+    /** Whether a child does it to itself when it is told to, and writes down that it has. */
+    boolean isDoneByAChild() {
+        return this == PAUSE || this == POOL_EXHAUSTION || this == CLOCK_JUMP || this == DUPLICATE_STORM;
+    }
+
     boolean isOfTheNetwork() {
         return switch (this) {
             case RESET, RESET_IN_COMMIT, BLACK_HOLE_TO_SERVER, BLACK_HOLE_TO_CLIENT, BLACK_HOLE_IN_COMMIT -> true;
@@ -106,14 +111,18 @@ enum Fault {
                 faults.addAll(EnumSet.allOf(Fault.class));
                 continue;
             }
-            faults.add(Arrays.stream(values())
-                    .filter(fault -> fault.toString().equals(name.strip()))
-                    .findFirst()
-                    .orElseThrow(() -> new IllegalArgumentException("there is no fault \"" + name.strip()
-                            + "\"; use all, or some of "
-                            + Arrays.stream(values()).map(Fault::toString).collect(Collectors.joining(",")))));
+            faults.add(named(name.strip()));
         }
         return faults;
+    }
+
+    static Fault named(String name) {
+        return Arrays.stream(values())
+                .filter(fault -> fault.toString().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("there is no fault \"" + name
+                        + "\"; use all, or some of "
+                        + Arrays.stream(values()).map(Fault::toString).collect(Collectors.joining(","))));
     }
 
     static String format(Set<Fault> faults) {

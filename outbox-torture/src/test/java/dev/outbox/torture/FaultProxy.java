@@ -10,11 +10,12 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** The network between the children and their database, which can fail. Thread-safe. */
@@ -34,13 +35,14 @@ final class FaultProxy implements AutoCloseable {
     }
 
     private static final byte[] COMMITTED = "COMMIT\0".getBytes(StandardCharsets.US_ASCII);
+    private static final String CHILD = "outbox.child=";
 
     private final int target;
     private final ServerSocket listener;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
+    private final Map<String, Direction> cutOff = new ConcurrentHashMap<>();
     private final AtomicReference<InCommit> nextCommit = new AtomicReference<>();
-    private final AtomicInteger hitCommits = new AtomicInteger();
-    private volatile Direction blackHole;
+    private final Map<InCommit, Integer> hits = new ConcurrentHashMap<>();
 
     FaultProxy(int target) {
         this.target = target;
@@ -63,15 +65,42 @@ final class FaultProxy implements AutoCloseable {
         return count;
     }
 
-    /** From now on everything in this direction vanishes, on old and new connections. */
-    void blackHole(Direction direction) {
-        blackHole = direction;
-        links.forEach(link -> link.hole = direction);
+    /** What a child adds to its URL, so that its connections are known as its. */
+    static String option(String child) {
+        return "&options=-c%20" + CHILD + child;
     }
 
-    /** New connections work again; those that lost bytes are reset, as by a keep-alive that notices at last. */
+    /** From now on everything in this direction vanishes, on old and new connections of this child. */
+    void blackHole(String child, Direction direction) {
+        cutOff.put(child, direction);
+        links.stream().filter(link -> child.equals(link.child)).forEach(link -> link.swallow(direction));
+    }
+
+    /** How many children are cut off. */
+    int cutOff() {
+        return cutOff.size();
+    }
+
+    /** New connections of this child work again; those that lost bytes are reset, as by a keep-alive. */
+    void heal(String child) {
+        cutOff.remove(child);
+        links.stream()
+                .filter(link -> child.equals(link.child) && link.hole != null)
+                .forEach(Link::reset);
+    }
+
+    /** Single connections that have lost bytes for so long are reset. */
+    void resetHoles(Duration age) {
+        long now = System.nanoTime();
+        links.stream()
+                .filter(link -> link.hole != null && !cutOff.containsKey(String.valueOf(link.child)))
+                .filter(link -> now - link.since >= age.toNanos())
+                .forEach(Link::reset);
+    }
+
+    /** Everything works again. */
     void heal() {
-        blackHole = null;
+        cutOff.clear();
         nextCommit.set(null);
         links.stream().filter(link -> link.hole != null).forEach(Link::reset);
     }
@@ -81,9 +110,9 @@ final class FaultProxy implements AutoCloseable {
         nextCommit.set(how);
     }
 
-    /** How many were hit so far. */
-    int hitCommits() {
-        return hitCommits.get();
+    /** How many were hit so far, in one of these ways. */
+    int hits(InCommit... ways) {
+        return Arrays.stream(ways).mapToInt(way -> hits.getOrDefault(way, 0)).sum();
     }
 
     private void accept() {
@@ -96,7 +125,7 @@ final class FaultProxy implements AutoCloseable {
                     thread(link::toServer);
                     thread(link::toClient);
                 } catch (IOException e) {
-                    client.close(); // the database is down: so it is for the client
+                    Link.close(client); // the database is down: so it is for the client
                 }
             } catch (IOException e) {
                 if (!listener.isClosed()) {
@@ -123,7 +152,9 @@ final class FaultProxy implements AutoCloseable {
         private final Socket client;
         private final Socket server = new Socket();
         private final Commits commits = new Commits();
-        private volatile Direction hole = blackHole;
+        private volatile Direction hole;
+        private volatile long since;
+        private volatile String child;
         private volatile InCommit afterCommit;
 
         Link(Socket client) throws IOException {
@@ -133,6 +164,20 @@ final class FaultProxy implements AutoCloseable {
             server.setTcpNoDelay(true);
         }
 
+        /** From now on. */
+        void swallow(Direction direction) {
+            since = System.nanoTime();
+            hole = direction;
+        }
+
+        private void introduce(String name) {
+            child = name;
+            Direction direction = cutOff.get(name);
+            if (direction != null) {
+                swallow(direction);
+            }
+        }
+
         void toServer() {
             byte[] buffer = new byte[64 * 1024];
             try {
@@ -140,9 +185,11 @@ final class FaultProxy implements AutoCloseable {
                 OutputStream out = server.getOutputStream();
                 for (int count; (count = in.read(buffer)) >= 0; ) {
                     int before = commits.next(buffer, count);
+                    if (child == null && commits.child() != null) {
+                        introduce(commits.child());
+                    }
                     InCommit hit = before < 0 ? null : nextCommit.getAndSet(null);
                     if (hit != null) {
-                        hitCommits.incrementAndGet();
                         hit(hit, out, buffer, before);
                     }
                     if (hole != Direction.TO_SERVER) {
@@ -159,11 +206,13 @@ final class FaultProxy implements AutoCloseable {
             switch (how) {
                 case RESET_BEFORE -> {
                     out.write(buffer, 0, before);
+                    hits.merge(how, 1, Integer::sum);
                     reset();
                 }
                 case SWALLOWED_BEFORE -> {
                     out.write(buffer, 0, before);
-                    hole = Direction.TO_SERVER;
+                    hits.merge(how, 1, Integer::sum);
+                    swallow(Direction.TO_SERVER);
                 }
                 case RESET_AFTER, SWALLOWED_AFTER -> afterCommit = how;
             }
@@ -175,11 +224,12 @@ final class FaultProxy implements AutoCloseable {
                 InputStream in = server.getInputStream();
                 OutputStream out = client.getOutputStream();
                 for (int count; (count = in.read(buffer)) >= 0; ) {
-                    if (afterCommit != null && contains(buffer, count, COMMITTED)) {
+                    if (afterCommit != null && hole == null && contains(buffer, count, COMMITTED)) {
+                        hits.merge(afterCommit, 1, Integer::sum);
                         if (afterCommit == InCommit.RESET_AFTER) {
                             reset();
                         }
-                        hole = Direction.TO_CLIENT;
+                        swallow(Direction.TO_CLIENT);
                     }
                     if (hole != Direction.TO_CLIENT) {
                         out.write(buffer, 0, count);
@@ -227,11 +277,20 @@ final class FaultProxy implements AutoCloseable {
         return false;
     }
 
-    /** Finds COMMIT in what a client sends: by its text, or by the name under which it was prepared. */
-    private static final class Commits {
+    /**
+     * Finds COMMIT in what a client sends: by its text, or by the name under which it was prepared. The driver leaves
+     * the white space between several statements in one text.
+     */
+    static final class Commits {
         private final Set<String> prepared = new HashSet<>();
         private byte[] rest = {};
         private boolean started;
+        private String child;
+
+        /** Whose connection it is, once the first message has said so. */
+        String child() {
+            return child;
+        }
 
         /** Where in these bytes the message begins that executes a COMMIT; -1 if there is none. */
         int next(byte[] chunk, int count) {
@@ -248,6 +307,9 @@ final class FaultProxy implements AutoCloseable {
                 if (all.length - at < length) {
                     break;
                 }
+                if (!started) {
+                    child = nameIn(new String(all, at, length, StandardCharsets.ISO_8859_1));
+                }
                 if (started && executesCommit((char) all[at], all, at + 5, at + length) && found < 0) {
                     found = Math.max(0, at - rest.length);
                 }
@@ -258,14 +320,19 @@ final class FaultProxy implements AutoCloseable {
             return found;
         }
 
+        private static String nameIn(String startup) {
+            int from = startup.indexOf(CHILD);
+            return from < 0 ? null : startup.substring(from + CHILD.length(), startup.indexOf('\0', from));
+        }
+
         private boolean executesCommit(char type, byte[] all, int from, int to) {
             switch (type) {
                 case 'Q' -> {
-                    return text(all, from, to).equalsIgnoreCase("COMMIT");
+                    return isCommit(text(all, from, to));
                 }
                 case 'P' -> {
                     String name = text(all, from, to);
-                    if (text(all, from + name.length() + 1, to).equalsIgnoreCase("COMMIT")) {
+                    if (isCommit(text(all, from + name.length() + 1, to))) {
                         prepared.add(name);
                     } else {
                         prepared.remove(name);
@@ -280,6 +347,10 @@ final class FaultProxy implements AutoCloseable {
                     return false;
                 }
             }
+        }
+
+        private static boolean isCommit(String sql) {
+            return sql.strip().equalsIgnoreCase("COMMIT");
         }
 
         private static String text(byte[] all, int from, int to) {

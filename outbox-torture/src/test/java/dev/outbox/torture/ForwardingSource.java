@@ -2,6 +2,7 @@ package dev.outbox.torture;
 
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.TransactionalSource;
@@ -42,6 +43,16 @@ class ForwardingSource implements TransactionalSource {
     @Override
     public Optional<Duration> nextDue(Set<String> topics) {
         return honest.nextDue(topics);
+    }
+
+    @Override
+    public int purge() {
+        return honest.purge();
+    }
+
+    @Override
+    public void heartbeat(Heartbeat heartbeat) {
+        honest.heartbeat(heartbeat);
     }
 
     @Override

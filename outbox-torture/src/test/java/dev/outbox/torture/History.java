@@ -10,11 +10,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * What one process saw, line by line. Each line is handed to the operating system before the process goes on, so it
@@ -30,8 +32,11 @@ import java.util.Set;
  * altered ID …           other content under these ids, and nobody objected
  * settled ITEM TOKEN     accepted
  * fenced ITEM TOKEN
+ * unsure ITEM TOKEN      about to settle, or to commit a settle, and nobody answered
+ * renewed ITEM TOKEN AT  accepted; asked for at that time, in milliseconds
+ * injected FAULT         what the process was told to do to itself happens now
  * overclaimed ASKED GOT  a claim that leased more than it was asked for
- * failed CLASS MESSAGE   for people
+ * failed CLASS MESSAGE   a transaction of a producer
  * </pre>
  */
 final class History implements AutoCloseable {
@@ -94,23 +99,42 @@ final class History implements AutoCloseable {
     /** A transaction of a producer. */
     record Transaction(int messages, Outcome outcome) {}
 
-    /** One lease that was settled, and accepted. */
+    /** One lease that somebody settled, or tried to. */
     record Settled(String item, String token) {}
+
+    /** @param asked when, in milliseconds */
+    record Renewed(Settled lease, long asked) {}
 
     /** The histories of all processes of a turn, put together. */
     record Seen(
             Map<String, Transaction> transactions,
             Set<String> effects,
             List<Settled> settled,
-            long delivered,
-            long fenced,
+            List<Settled> fenced,
+            Set<Settled> unsure,
+            List<Renewed> renewed,
             List<String> overclaimed,
-            List<String> altered) {
+            List<String> altered,
+            List<String> failed,
+            Map<Fault, Integer> injected,
+            AtomicLong delivered) {
+        Seen() {
+            this(
+                    new HashMap<>(),
+                    new HashSet<>(),
+                    new ArrayList<>(),
+                    new ArrayList<>(),
+                    new HashSet<>(),
+                    new ArrayList<>(),
+                    new ArrayList<>(),
+                    new ArrayList<>(),
+                    new ArrayList<>(),
+                    new EnumMap<>(Fault.class),
+                    new AtomicLong());
+        }
+
         static Seen read(List<Path> files) {
-            Seen seen = new Seen(
-                    new HashMap<>(), new HashSet<>(), new ArrayList<>(), 0, 0, new ArrayList<>(), new ArrayList<>());
-            long delivered = 0;
-            long fenced = 0;
+            Seen seen = new Seen();
             for (Path file : files) {
                 try {
                     String text = Files.readString(file);
@@ -126,13 +150,18 @@ final class History implements AutoCloseable {
                             case "committed" -> seen.end(words[1], Outcome.COMMITTED);
                             case "unknown" -> seen.end(words[1], Outcome.UNKNOWN);
                             case "rolled-back" -> seen.end(words[1], Outcome.ROLLED_BACK);
-                            case "delivered" -> delivered += words.length - 1;
+                            case "delivered" -> seen.delivered.addAndGet(words.length - 1);
                             case "effect" -> seen.effects.addAll(List.of(words).subList(1, words.length));
                             case "settled" -> seen.settled.add(new Settled(words[1], words[2]));
-                            case "fenced" -> fenced++;
+                            case "fenced" -> seen.fenced.add(new Settled(words[1], words[2]));
+                            case "unsure" -> seen.unsure.add(new Settled(words[1], words[2]));
+                            case "renewed" ->
+                                seen.renewed.add(
+                                        new Renewed(new Settled(words[1], words[2]), Long.parseLong(words[3])));
+                            case "injected" -> seen.injected.merge(Fault.named(words[1]), 1, Integer::sum);
                             case "overclaimed" -> seen.overclaimed.add(line);
                             case "altered" -> seen.altered.addAll(List.of(words).subList(1, words.length));
-                            case "failed" -> {}
+                            case "failed" -> seen.failed.add(line);
                             default -> throw new IllegalStateException(file + " has a line \"" + line + "\"");
                         }
                     }
@@ -140,8 +169,7 @@ final class History implements AutoCloseable {
                     throw new UncheckedIOException(e);
                 }
             }
-            return new Seen(
-                    seen.transactions, seen.effects, seen.settled, delivered, fenced, seen.overclaimed, seen.altered);
+            return seen;
         }
 
         private void end(String transaction, Outcome outcome) {

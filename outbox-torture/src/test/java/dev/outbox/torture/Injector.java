@@ -14,7 +14,9 @@ import java.util.function.Consumer;
 
 /** Injects the faults of one turn, each at its own pace, and takes them back at the end. Not thread-safe. */
 final class Injector {
-    private static final Duration BLACK_HOLE = Duration.ofMillis(2_500);
+    /** Longer than a lease, and longer than the driver waits. */
+    private static final Duration BLACK_HOLE = ChildSettings.LEASE.plusMillis(3_000);
+
     private static final Duration INTO_DELIVERY = Duration.ofSeconds(2);
     private static final Duration PAUSE = ChildSettings.LEASE.plusMillis(1_000);
 
@@ -79,10 +81,8 @@ final class Injector {
                     new Migration(plan.tables(), Variant.named(plan.variant()).dataSource(server.dataSource()));
         }
         deadlocksBefore = deadlocks();
-        for (Fault fault : List.of(Fault.DUPLICATE_STORM, Fault.PGBOUNCER)) {
-            if (plan.faults().contains(fault)) {
-                count(fault, 1);
-            }
+        if (plan.faults().contains(Fault.PGBOUNCER)) {
+            count(Fault.PGBOUNCER, 1);
         }
     }
 
@@ -107,6 +107,9 @@ final class Injector {
                 one.what.run();
             }
         }
+        if (proxy != null) {
+            proxy.resetHoles(BLACK_HOLE);
+        }
         crew.supervise();
         crew.causesOfDeath().forEach(fault -> count(fault, 1));
         for (Map.Entry<Fault, Long> due : List.copyOf(next.entrySet())) {
@@ -115,7 +118,7 @@ final class Injector {
                 schedule(due.getKey(), due.getKey().every().toNanos() / 2);
                 if (times > 0) {
                     count(due.getKey(), times);
-                    if (plan.once()) {
+                    if (plan.once() && hasHappened(due.getKey())) {
                         next.remove(due.getKey());
                     }
                 }
@@ -125,6 +128,7 @@ final class Injector {
 
     /** How many times it was injected just now. */
     private int inject(Fault fault) {
+        int before = injected.getOrDefault(fault, 0);
         switch (fault) {
             case KILL -> {
                 return crew.killOne() ? 1 : 0;
@@ -142,23 +146,22 @@ final class Injector {
                 return proxy.reset() > 0 ? 1 : 0;
             }
             case RESET_IN_COMMIT -> {
-                return commitsHit(
+                proxy.hitNextCommit(
                         random.nextBoolean() ? FaultProxy.InCommit.RESET_BEFORE : FaultProxy.InCommit.RESET_AFTER);
+                return proxy.hits(FaultProxy.InCommit.RESET_BEFORE, FaultProxy.InCommit.RESET_AFTER) - before;
             }
             case BLACK_HOLE_IN_COMMIT -> {
-                after(BLACK_HOLE, proxy::heal);
-                return commitsHit(
+                proxy.hitNextCommit(
                         random.nextBoolean()
                                 ? FaultProxy.InCommit.SWALLOWED_BEFORE
                                 : FaultProxy.InCommit.SWALLOWED_AFTER);
+                return proxy.hits(FaultProxy.InCommit.SWALLOWED_BEFORE, FaultProxy.InCommit.SWALLOWED_AFTER) - before;
             }
             case BLACK_HOLE_TO_SERVER -> {
-                proxy.blackHole(FaultProxy.Direction.TO_SERVER);
-                after(BLACK_HOLE, proxy::heal);
+                return cutOff(FaultProxy.Direction.TO_SERVER);
             }
             case BLACK_HOLE_TO_CLIENT -> {
-                proxy.blackHole(FaultProxy.Direction.TO_CLIENT);
-                after(BLACK_HOLE, proxy::heal);
+                return cutOff(FaultProxy.Direction.TO_CLIENT);
             }
             case DATABASE_CRASH -> {
                 server.crashAndRestart();
@@ -171,10 +174,15 @@ final class Injector {
                 return toWorker(worker -> worker.tell("exhaust " + (500 + random.nextInt(1_500))));
             }
             case CLOCK_JUMP -> {
-                return toWorker(worker -> worker.tell("clock " + (random.nextInt(7_200_000) - 3_600_000)));
+                String jump = "clock " + (random.nextInt(7_200_000) - 3_600_000);
+                if (random.nextInt(4) == 0) {
+                    crew.producer().tell(jump);
+                    return 1;
+                }
+                return toWorker(worker -> worker.tell(jump));
             }
             case DEADLOCK -> {
-                return deadlocks() - deadlocksBefore - injected.getOrDefault(Fault.DEADLOCK, 0);
+                return deadlocks() - deadlocksBefore - before;
             }
             case SIGTERM -> {
                 return toWorker(Child::terminate);
@@ -200,15 +208,16 @@ final class Injector {
         return 1;
     }
 
-    private int commitsHit(FaultProxy.InCommit how) {
-        int before = proxy.hitCommits();
-        proxy.hitNextCommit(how);
-        // the one asked for before has been hit by now, or never will be
-        return Math.max(
-                0,
-                before
-                        - injected.getOrDefault(Fault.RESET_IN_COMMIT, 0)
-                        - injected.getOrDefault(Fault.BLACK_HOLE_IN_COMMIT, 0));
+    /** Somebody must be there to take over. */
+    private int cutOff(FaultProxy.Direction direction) {
+        if (proxy.cutOff() + 1 >= plan.workers()) {
+            return 0;
+        }
+        return toWorker(worker -> {
+            String name = worker.settings().name();
+            proxy.blackHole(name, direction);
+            after(BLACK_HOLE, () -> proxy.heal(name));
+        });
     }
 
     private void after(Duration pause, Runnable what) {
@@ -223,6 +232,7 @@ final class Injector {
             proxy.heal();
         }
         crew.workers().forEach(worker -> worker.tell("clock 0"));
+        crew.producer().tell("clock 0");
         crew.calm();
         after(INTO_DELIVERY, crew::calm); // somebody may have stopped at this very moment
         if (oldSnapshot != null) {
@@ -238,12 +248,22 @@ final class Injector {
 
     /** Whether none of the turn's faults is still to come for the first time. */
     boolean hasInjectedAll() {
-        return plan.faults().stream()
-                .allMatch(fault -> fault == Fault.MIGRATION ? migration.isOver() : injected.getOrDefault(fault, 0) > 0);
+        return plan.faults().stream().allMatch(this::hasHappened);
     }
 
-    Map<Fault, Integer> injected() {
-        return injected;
+    private boolean hasHappened(Fault fault) {
+        if (fault.isDoneByAChild()) {
+            return History.Seen.read(crew.histories()).injected().containsKey(fault);
+        }
+        return fault == Fault.MIGRATION ? migration.isOver() : injected.getOrDefault(fault, 0) > 0;
+    }
+
+    /** How often each fault happened; of what children do to themselves, as they tell. */
+    Map<Fault, Integer> injected(History.Seen seen) {
+        Map<Fault, Integer> all = new EnumMap<>(injected);
+        all.keySet().removeIf(Fault::isDoneByAChild);
+        all.putAll(seen.injected());
+        return all;
     }
 
     private int deadlocks() {

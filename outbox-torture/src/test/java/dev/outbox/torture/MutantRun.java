@@ -16,6 +16,7 @@ import java.util.Set;
 final class MutantRun {
     private static final Duration LOAD = Duration.ofSeconds(12);
     private static final Duration PATIENCE = Duration.ofSeconds(4);
+    private static final Duration PATIENCE_WITH_THE_INNOCENT = Duration.ofSeconds(60);
 
     private static final int WORKERS = 3;
     private static final int BACKLOG = 1_000;
@@ -47,6 +48,7 @@ final class MutantRun {
     static List<Mutant> all() {
         return List.of(
                 new Mutant(Mutants.NoTokenCheckOnSettle.class, Violation.FENCED, Fault.PAUSE),
+                new Mutant(Mutants.NoTokenCheckOnRenew.class, Violation.FENCED, Fault.PAUSE),
                 new Mutant(Mutants.FencedSettleNotReported.class, Violation.FENCED, Fault.PAUSE),
                 new Mutant(Mutants.InSubqueryClaim.class, Violation.FENCED),
                 new Mutant(Mutants.ApplicationClock.class, Violation.FENCED, Fault.CLOCK_JUMP),
@@ -65,7 +67,44 @@ final class MutantRun {
                 new Mutant(Mutants.NoSyncInTheDatabase.class, Violation.STUCK, Fault.MIGRATION));
     }
 
-    /** @param names {@code all}, or names with commas between them */
+    /** One turn after the other, alike for the library as it is and for what is made of it. */
+    private static final class Trial {
+        private final Server server;
+        private final Path directory;
+        private final long seed;
+        private int turns;
+
+        Trial(Server server, Path directory, long seed) {
+            this.server = server;
+            this.directory = directory;
+            this.seed = seed;
+        }
+
+        Verdict run(Set<Fault> faults, Class<? extends Variant> variant, int times, Duration patience) {
+            turns++;
+            return Turn.run(
+                            new Turn.Plan(
+                                    new Tables(turns),
+                                    faults,
+                                    false,
+                                    false,
+                                    LOAD.multipliedBy(times),
+                                    patience,
+                                    seed + turns,
+                                    variant.getName(),
+                                    WORKERS,
+                                    BACKLOG,
+                                    directory.resolve("turn-" + turns)),
+                            server)
+                    .verdict();
+        }
+    }
+
+    /**
+     * Whether each mutant is caught, and the library itself is not: under the same faults it has to be found innocent.
+     *
+     * @param names {@code all}, or names with commas between them
+     */
     static boolean run(Server server, Path directory, long seed, String names) {
         List<Mutant> mutants = all().stream()
                 .filter(mutant ->
@@ -75,29 +114,19 @@ final class MutantRun {
             throw new IllegalArgumentException("there is no mutant \"" + names + "\"; use all, or some of " + all());
         }
         List<String> lines = new ArrayList<>(List.of("mutant,caught,seconds"));
+        Trial trial = new Trial(server, directory.resolve("mutant-history"), seed);
         boolean allCaught = true;
-        int turn = 0;
+        for (Set<Fault> faults : mutants.stream().map(Mutant::faults).distinct().toList()) {
+            Verdict verdict = trial.run(faults, Variant.Honest.class, 1, PATIENCE_WITH_THE_INNOCENT);
+            System.out.printf("the library itself, faults %s: %s%n", Fault.format(faults), verdict);
+            allCaught &= verdict.isClean();
+        }
         for (Mutant mutant : mutants) {
             long start = System.nanoTime();
             Verdict verdict = new Verdict();
             boolean caught = false;
             for (int i = 1; i <= MOST_TURNS && !caught; i++) {
-                turn++;
-                verdict = Turn.run(
-                                new Turn.Plan(
-                                        new Tables(turn),
-                                        mutant.faults(),
-                                        false,
-                                        false,
-                                        LOAD.multipliedBy(i),
-                                        PATIENCE,
-                                        seed + turn,
-                                        mutant.variant().getName(),
-                                        WORKERS,
-                                        BACKLOG,
-                                        directory.resolve("mutant-history").resolve(mutant + "-" + i)),
-                                server)
-                        .verdict();
+                verdict = trial.run(mutant.faults(), mutant.variant(), i, PATIENCE);
                 caught = verdict.count(mutant.violation()) > 0;
             }
             long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();

@@ -49,6 +49,15 @@ final class Mutants {
         }
     }
 
+    static final class NoTokenCheckOnRenew implements Variant {
+        @Override
+        public DataSource dataSource(DataSource honest) {
+            return Rewriting.each(
+                    honest,
+                    sql -> sql.replace("t.\"owner_token\" = s.token AND t.\"status\" >= 1", "t.\"status\" >= 1"));
+        }
+    }
+
     static final class FencedSettleNotReported implements Variant {
         @Override
         public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
@@ -100,7 +109,7 @@ final class Mutants {
                     claim.setObject(1, UUID.fromString(token));
                     claim.setLong(2, request.lease().toMillis());
                     claim.setString(3, request.owner());
-                    claim.setInt(4, Math.min(20, request.count()));
+                    claim.setInt(4, request.count());
                     boolean rows = claim.execute();
                     while (!rows) {
                         rows = claim.getMoreResults();
@@ -119,10 +128,6 @@ final class Mutants {
                     }
                 }
                 connection.commit();
-                if (items.size() > Math.min(20, request.count())) {
-                    // the watched source sees what was asked for, which may be more than 20
-                    new History(ChildSettings.fromProperties().history()).write("overclaimed", 20, items.size());
-                }
                 items.sort((a, b) -> Long.compare(a.sequence(), b.sequence()));
                 return new Claim(token, Instant.now(), items, List.of(), true);
             } catch (SQLException e) {
@@ -135,7 +140,7 @@ final class Mutants {
     static final class ApplicationClock implements Variant {
         @Override
         public DataSource dataSource(DataSource honest) {
-            return Rewriting.some(honest, sql -> {
+            return Rewriting.each(honest, sql -> {
                 String now = "'" + SkewedClock.now() + "'::timestamptz";
                 return sql.replace("\"locked_until\" <= statement_timestamp()", "\"locked_until\" <= " + now);
             });
@@ -201,7 +206,7 @@ final class Mutants {
     static final class ExpiredLeasesNeverFound implements Variant {
         @Override
         public DataSource dataSource(DataSource honest) {
-            return Rewriting.some(
+            return Rewriting.each(
                     honest,
                     sql -> sql.replace("AND (\"locked_until\" <= statement_timestamp())", "AND (false) AND (true)"));
         }

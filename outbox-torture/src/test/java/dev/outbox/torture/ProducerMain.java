@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -19,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * A producer: threads that each store messages in transactions of all sizes, together with a business row, and now
  * and then roll back. A transaction whose commit nobody knows of is run again under the same ids, until it is known.
- * On stdin it is told {@code stop}.
+ * On stdin it is told {@code stop} or {@code clock MILLIS}.
  */
 final class ProducerMain {
     private static final int THREADS = 3;
@@ -45,9 +46,12 @@ final class ProducerMain {
         ChildSettings settings = ChildSettings.fromProperties();
         HikariDataSource pool = ChildProcess.pool(settings);
         CountDownLatch stop = new CountDownLatch(1);
+        History history = new History(settings.history());
         ChildProcess.listen(line -> {
             if (line.equals("stop")) {
                 stop.countDown();
+            } else if (line.startsWith("clock ")) {
+                ChildProcess.jump(history, Duration.ofMillis(Long.parseLong(line.substring(6))));
             }
         });
         Variant variant = Variant.named(settings.variant());
@@ -56,8 +60,7 @@ final class ProducerMain {
                 .ordering(variant.ordering())
                 .refreshInterval(Migration.REFRESH)
                 .build());
-        ProducerMain producer =
-                new ProducerMain(settings, pool, variant.outbox(outbox, pool), new History(settings.history()), stop);
+        ProducerMain producer = new ProducerMain(settings, pool, variant.outbox(outbox, pool), history, stop);
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
             int number = i;
@@ -83,7 +86,7 @@ final class ProducerMain {
                 List<Message> messages = messages(tx, random);
                 boolean rollsBack = random.nextInt(12) == 0;
                 history.write("attempted", tx, messages.size());
-                while (!attempt(tx, messages, rollsBack)) {
+                while (!attempt(tx, messages, rollsBack, random)) {
                     if (stop.await(10, TimeUnit.MILLISECONDS)) {
                         return; // it stays unknown
                     }
@@ -105,7 +108,7 @@ final class ProducerMain {
                 row.next();
                 room = row.getLong(1) < settings.backlog();
             } catch (SQLException e) {
-                room = true; // nobody can produce anyway
+                room = false; // until it is known again
             }
         } while (!stop.await(150, TimeUnit.MILLISECONDS));
     }
@@ -164,7 +167,7 @@ final class ProducerMain {
     }
 
     /** Whether its outcome is known. */
-    private boolean attempt(String tx, List<Message> messages, boolean rollsBack) {
+    private boolean attempt(String tx, List<Message> messages, boolean rollsBack, Random random) {
         boolean committing = false;
         try (Connection connection = pool.getConnection()) {
             connection.setAutoCommit(false);
@@ -181,7 +184,7 @@ final class ProducerMain {
                     }
                 } else if (settings.has(Fault.DEADLOCK) && messages.size() < 20) {
                     List<Message> anyOrder = new ArrayList<>(messages);
-                    Collections.shuffle(anyOrder);
+                    Collections.shuffle(anyOrder, random);
                     anyOrder.forEach(message -> outbox.enqueue(connection, message));
                 } else {
                     outbox.enqueueAll(connection, messages);

@@ -1,5 +1,6 @@
 package dev.outbox.torture;
 
+import dev.outbox.torture.Verdict.Violation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -68,6 +69,7 @@ final class Turn {
 
     static Result run(Plan plan, Server server) {
         try {
+            empty(plan.directory()); // of a run that was broken off
             Files.createDirectories(plan.directory());
             return new Turn(plan, server).run();
         } catch (IOException e) {
@@ -79,7 +81,6 @@ final class Turn {
 
     private Result run() throws IOException, SQLException, InterruptedException {
         plan.tables().create(server.dataSource(), plan.faults().contains(Fault.MIGRATION));
-        Random random = new Random(plan.seed());
         boolean proxied = plan.faults().stream().anyMatch(Fault::isOfTheNetwork);
         boolean bounced = plan.faults().contains(Fault.PGBOUNCER);
         try (FaultProxy proxy = proxied ? new FaultProxy(server.port()) : null;
@@ -87,9 +88,10 @@ final class Turn {
                         ? PgBouncer.inTransactionMode(proxied ? proxy.port() : server.port(), plan.directory())
                         : null) {
             String url = Server.jdbcUrl(bounced ? bouncer.port() : proxied ? proxy.port() : server.port());
-            try (Crew crew = new Crew(plan, url, random)) {
+            // a seed each, so that what one does is not the other's accident
+            try (Crew crew = new Crew(plan, url, new Random(plan.seed()))) {
                 awaitTraffic(crew);
-                Injector injector = new Injector(plan, server, proxy, crew, random);
+                Injector injector = new Injector(plan, server, proxy, crew, new Random(~plan.seed()));
                 torment(injector);
                 injector.heal();
                 crew.stopProducing();
@@ -168,20 +170,29 @@ final class Turn {
 
     private Result judge(Crew crew, Injector injector, Duration recovery) throws SQLException, IOException {
         History.Seen seen = History.Seen.read(crew.histories());
-        Evidence evidence =
-                Evidence.collect(server, plan.tables(), seen, plan.faults().contains(Fault.POISON));
+        Evidence evidence = Evidence.collect(server, plan.tables(), seen, plan.faults());
         Verdict verdict = Checker.judge(evidence);
+        crew.unexplained().forEach(end -> verdict.add(Violation.STUCK, "%s", end));
         if (verdict.isClean()) {
-            clean();
+            empty(plan.directory());
         } else {
             keep(verdict);
         }
         plan.tables().drop(server.dataSource());
-        return new Result(injector.injected(), crew.deaths(), seen.delivered(), seen.fenced(), recovery, verdict);
+        return new Result(
+                injector.injected(seen),
+                crew.deaths(),
+                seen.delivered().get(),
+                seen.fenced().size(),
+                recovery,
+                verdict);
     }
 
-    private void clean() throws IOException {
-        try (Stream<Path> files = Files.walk(plan.directory())) {
+    private static void empty(Path directory) throws IOException {
+        if (Files.notExists(directory)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(directory)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }

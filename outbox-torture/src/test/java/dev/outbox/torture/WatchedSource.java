@@ -2,6 +2,7 @@ package dev.outbox.torture;
 
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.TransactionalSource;
@@ -13,10 +14,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /** A source that writes down what it is answered, and dies where the plan says so. */
 record WatchedSource(
-        TransactionalSource source, History history, Step.Plan plan, Map<Connection, StringBuilder> uncommitted)
+        TransactionalSource source, History history, Step.Plan plan, Map<Connection, Uncommitted> uncommitted)
         implements TransactionalSource {
     WatchedSource(TransactionalSource source, History history, Step.Plan plan) {
         this(source, history, plan, new ConcurrentHashMap<>());
@@ -38,8 +40,14 @@ record WatchedSource(
     @Override
     public Set<Lease> settle(List<Settlement> settlements) {
         plan.at(Step.BEFORE_SETTLE);
-        Set<Lease> fenced = source.settle(settlements);
-        history.writeLines(lines(settlements, fenced));
+        Set<Lease> fenced;
+        try {
+            fenced = source.settle(settlements);
+        } catch (RuntimeException e) {
+            history.writeLines(lines(settlements, lease -> "unsure"));
+            throw e;
+        }
+        history.writeLines(lines(settlements, answers(fenced)));
         plan.at(Step.AFTER_SETTLE);
         return fenced;
     }
@@ -48,16 +56,24 @@ record WatchedSource(
     public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
         plan.at(Step.BEFORE_SETTLE);
         Set<Lease> fenced = source.settle(tx, settlements);
-        uncommitted.put(tx, lines(settlements, fenced));
+        uncommitted.put(tx, new Uncommitted(settlements, fenced));
         plan.at(Step.AFTER_SETTLE);
         return fenced;
     }
 
-    private static StringBuilder lines(List<Settlement> settlements, Set<Lease> fenced) {
+    /** What was settled in a transaction that is not over. */
+    record Uncommitted(List<Settlement> settlements, Set<Lease> fenced) {}
+
+    private static Function<Lease, String> answers(Set<Lease> fenced) {
+        return lease -> fenced.contains(lease) ? "fenced" : "settled";
+    }
+
+    private static StringBuilder lines(List<Settlement> settlements, Function<Lease, String> answer) {
         StringBuilder lines = new StringBuilder();
         for (Settlement settlement : settlements) {
             Lease lease = settlement.lease();
-            lines.append(fenced.contains(lease) ? "fenced " : "settled ")
+            lines.append(answer.apply(lease))
+                    .append(' ')
                     .append(lease.itemId())
                     .append(' ')
                     .append(lease.ownerToken())
@@ -78,11 +94,14 @@ record WatchedSource(
             @Override
             public void commit() throws SQLException {
                 plan.at(Step.BEFORE_COMMIT);
-                transaction.commit();
-                StringBuilder settled = uncommitted.remove(connection());
-                if (settled != null) {
-                    history.writeLines(settled);
+                Uncommitted settled = uncommitted.remove(connection());
+                try {
+                    transaction.commit();
+                } catch (SQLException | RuntimeException e) {
+                    write(settled, lease -> "unsure");
+                    throw e;
                 }
+                write(settled, settled == null ? lease -> "" : answers(settled.fenced()));
                 plan.at(Step.AFTER_COMMIT);
             }
 
@@ -94,9 +113,34 @@ record WatchedSource(
         };
     }
 
+    private void write(Uncommitted settled, Function<Lease, String> answer) {
+        if (settled != null) {
+            history.writeLines(lines(settled.settlements(), answer));
+        }
+    }
+
     @Override
     public Set<Lease> renew(List<Lease> leases, Duration length) {
-        return source.renew(leases, length);
+        long asked = System.currentTimeMillis();
+        Set<Lease> fenced = source.renew(leases, length);
+        StringBuilder lines = new StringBuilder();
+        for (Lease lease : leases) {
+            if (!fenced.contains(lease)) {
+                lines.append("renewed %s %s %d%n".formatted(lease.itemId(), lease.ownerToken(), asked));
+            }
+        }
+        history.writeLines(lines);
+        return fenced;
+    }
+
+    @Override
+    public int purge() {
+        return source.purge();
+    }
+
+    @Override
+    public void heartbeat(Heartbeat heartbeat) {
+        source.heartbeat(heartbeat);
     }
 
     @Override

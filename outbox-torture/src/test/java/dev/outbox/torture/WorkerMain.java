@@ -27,6 +27,7 @@ final class WorkerMain {
         HikariDataSource pool = ChildProcess.pool(settings);
         Step.Plan plan = new Step.Plan(settings.crashAt(), settings.crashPass());
         AtomicReference<Consumer> atWork = new AtomicReference<>();
+        History history = new History(settings.history());
         ChildProcess.listen(line -> {
             String[] words = line.split(" ");
             switch (words[0]) {
@@ -35,12 +36,14 @@ final class WorkerMain {
                     pause(atWork.get(), Duration.ZERO);
                 }
                 case "pause" -> pause(atWork.get(), Duration.ofMillis(Long.parseLong(words[1])));
-                case "exhaust" -> ChildProcess.exhaust(pool, Long.parseLong(words[1]));
-                case "clock" -> SkewedClock.skew(Duration.ofMillis(Long.parseLong(words[1])));
+                case "exhaust" -> {
+                    history.write("injected", Fault.POOL_EXHAUSTION);
+                    ChildProcess.exhaust(pool, Long.parseLong(words[1]));
+                }
+                case "clock" -> ChildProcess.jump(history, Duration.ofMillis(Long.parseLong(words[1])));
                 default -> throw new IllegalArgumentException("what is \"" + line + "\"?");
             }
         });
-        History history = new History(settings.history());
         Variant variant = Variant.named(settings.variant());
         DataSource dataSource = variant.dataSource(pool);
         PostgresOutbox outbox = ChildProcess.untilItWorks(() -> PostgresOutbox.builder(dataSource)
