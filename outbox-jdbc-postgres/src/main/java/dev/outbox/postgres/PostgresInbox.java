@@ -12,6 +12,7 @@ import dev.outbox.Receipt;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.InboxRecords;
 import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
@@ -37,7 +38,7 @@ public final class PostgresInbox implements Inbox {
     private final TableQueue queue;
     private final LiveTable table;
     private final Supplier<PostgresReceive> receive;
-    private final Supplier<PostgresRecords> records;
+    private final Supplier<InboxRecords> records;
     private final Duration maxRedelivery;
 
     private PostgresInbox(
@@ -49,7 +50,8 @@ public final class PostgresInbox implements Inbox {
         Duration lockTimeout = options.lockTimeout;
         this.receive = table.per(
                 found -> new PostgresReceive(found, consumer, settings.rules(), onConflict, lockTimeout, emitter));
-        this.records = table.per(found -> new PostgresRecords(found, connections, settings.retention()));
+        this.records = table.per(found ->
+                new InboxRecords(found.name(), connections, settings.retention(), new PostgresRecords(found)));
         this.maxRedelivery = options.maxRedelivery;
     }
 
@@ -95,7 +97,10 @@ public final class PostgresInbox implements Inbox {
     }
 
     private void requeue(String source, String messageId, boolean forced) {
-        table.adapting(() -> records.get().requeue(source, messageId, forced));
+        table.adapting(() -> {
+            records.get().requeue(source, messageId, forced);
+            return true;
+        });
         queue.wakeUp();
     }
 

@@ -11,6 +11,7 @@ import dev.outbox.PollerBuilder;
 import dev.outbox.Receipt;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.InboxRecords;
 import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
@@ -34,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 public final class SqlServerInbox implements Inbox {
     private final TableQueue queue;
     private final SqlServerReceive receive;
-    private final SqlServerRecords records;
+    private final InboxRecords records;
     private final Duration maxRedelivery;
 
     private SqlServerInbox(
@@ -42,7 +43,8 @@ public final class SqlServerInbox implements Inbox {
         this.queue = SqlServerQueue.over(table, connections, settings, Ack.KEEP);
         this.receive = new SqlServerReceive(
                 table, consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
-        this.records = new SqlServerRecords(table, connections, settings.retention());
+        this.records = new InboxRecords(
+                table.name(), connections, settings.retention(), new SqlServerRecords(table));
         this.maxRedelivery = options.maxRedelivery;
     }
 

@@ -100,6 +100,7 @@ class RealServerIT {
             return SqlServerOutbox.builder(dataSource)
                     .table(table)
                     .retention(Duration.ofDays(1))
+                    .deadRetention(Duration.ofDays(1))
                     .build();
         }
 
