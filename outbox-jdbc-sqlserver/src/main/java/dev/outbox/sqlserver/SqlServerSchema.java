@@ -16,8 +16,8 @@ import java.util.stream.Collectors;
  * built: a column of another type or an index that is disabled would otherwise be found out by the first message, or by
  * nobody at all, as slowness.
  *
- * <p>Indexes count by what they serve, not by their names. What a login that may only use the table cannot see, the text of
- * a default or of a filter, is taken for good.
+ * <p>Indexes count by what they serve, not by their names. What cannot be seen is taken for good: the
+ * text of a default or of a filter by a login that may only use the table, and filters at all on a Babelfish server.
  */
 final class SqlServerSchema {
     private SqlServerSchema() {}
@@ -102,16 +102,21 @@ final class SqlServerSchema {
      * @param suffix how its name ends in the canonical scripts
      */
     record Need(String suffix, boolean unique, String keys, String filter) {
-        boolean isServedBy(Index index) {
-            List<String> found = index.keys().stream().map(SqlServerTable::plain).toList();
-            List<String> wanted = Arrays.stream(keys.split(", "))
-                    .map(SqlServerTable::plain)
-                    .toList();
+        /** @param shown whether the server shows filters */
+        boolean isServedBy(Index index, boolean shown) {
+            List<String> found =
+                    index.keys().stream().map(SqlServerTable::plain).toList();
+            List<String> wanted =
+                    Arrays.stream(keys.split(", ")).map(SqlServerTable::plain).toList();
             boolean begins = found.size() >= wanted.size()
                     && found.subList(0, wanted.size()).equals(wanted);
             boolean only = !unique || (index.unique() && found.size() == wanted.size());
-            return begins && only && index.filtered() != filter.isEmpty() && (index.filter() == null
-                    || terms(index.filter()).equals(terms(filter)));
+            return begins && only && (!shown || filters(index));
+        }
+
+        private boolean filters(Index index) {
+            return index.filtered() != filter.isEmpty()
+                    && (index.filter() == null || terms(index.filter()).equals(terms(filter)));
         }
 
         private static Set<String> terms(String filter) {
@@ -220,7 +225,9 @@ final class SqlServerSchema {
     }
 
     private static Optional<String> problem(Need need, List<Index> indexes) {
-        List<Index> serving = indexes.stream().filter(need::isServedBy).toList();
+        boolean shown = indexes.stream().anyMatch(Index::filtered);
+        List<Index> serving =
+                indexes.stream().filter(index -> need.isServedBy(index, shown)).toList();
         if (serving.isEmpty()) {
             return Optional.of("it has no " + need);
         }

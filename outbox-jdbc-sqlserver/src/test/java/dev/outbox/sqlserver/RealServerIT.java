@@ -207,6 +207,24 @@ class RealServerIT {
         }
 
         @Test
+        void aTableWithADisabledIndexIsRefused() throws SQLException {
+            String table = database.emptyTable();
+            try (Connection connection = database.pool().getConnection();
+                    Statement statement = connection.createStatement()) {
+                statement.execute("ALTER INDEX contract_outbox_Done ON " + table + " DISABLE");
+            } catch (SQLException e) {
+                assumeTrue(false, "the server cannot disable an index: error " + e.getErrorCode());
+            }
+            try {
+                assertThatThrownBy(() -> outbox(database.pool(), table))
+                        .isInstanceOf(OutboxException.class)
+                        .hasMessageContaining("index [contract_outbox_Done] is disabled: ALTER INDEX ... REBUILD");
+            } finally {
+                database.execute("ALTER INDEX contract_outbox_Done ON " + table + " REBUILD");
+            }
+        }
+
+        @Test
         void aDatabaseThatDoesNotKnowJsonIsRefused() {
             SqlServerDatabase old = set(Server.Variant.OLD);
 

@@ -9,6 +9,7 @@ import dev.outbox.Enqueued;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.WorkItem;
+import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Settlement;
@@ -251,6 +252,30 @@ class SqlServerOutboxIT {
                     holder.rollback();
                     holder.setAutoCommit(true);
                 }
+            }
+        }
+
+        @Test
+        void everythingThatIsWrongIsSaidWhenItIsBuilt() {
+            OutboxMigrations.installIfMissing(database.pool(), "contract_wrong");
+            try {
+                database.execute("DROP INDEX contract_wrong_Due ON contract_wrong");
+                database.execute("ALTER TABLE contract_wrong ALTER COLUMN TenantId varchar(100)");
+
+                OutboxException e = catchThrowableOfType(
+                        OutboxException.class,
+                        () -> SqlServerOutbox.builder(database.pool())
+                                .table("contract_wrong")
+                                .build());
+
+                assertThat(e.getMessage())
+                        .isEqualToIgnoringCase("table \"dbo.contract_wrong\" is not an outbox table: column [TenantId]"
+                                + " must be nvarchar(255) NULL, was varchar(100) NULL; it has no index on (priority,"
+                                + " due_on, sequence) WHERE status = 0 AND message_key IS NULL AND due_on IS NOT NULL;"
+                                + " apply outbox-migrations (sqlserver) or set table(...)");
+            } finally {
+                database.execute("DROP TABLE contract_wrong");
+                database.execute("DROP SEQUENCE contract_wrong_sequence");
             }
         }
 

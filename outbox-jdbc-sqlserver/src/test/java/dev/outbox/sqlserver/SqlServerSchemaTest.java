@@ -173,6 +173,17 @@ class SqlServerSchemaTest {
     }
 
     @Test
+    void aServerThatShowsNoFiltersIsGoodEnough() {
+        SqlServerCatalog table = outbox();
+        List<Index> bare = table.indexes().stream()
+                .map(found -> new Index(found.name(), found.unique(), false, false, found.keys(), null))
+                .toList();
+
+        assertThat(SqlServerSchema.problems(new SqlServerCatalog(table.name(), table.columns(), bare, false), false))
+                .isEmpty();
+    }
+
+    @Test
     void aMissingDefaultIsFound() {
         SqlServerCatalog table = changed(
                 "AttemptCount",
