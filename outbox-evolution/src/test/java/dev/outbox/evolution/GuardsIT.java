@@ -303,7 +303,9 @@ class GuardsIT {
                     .isInstanceOf(OutboxException.class)
                     .hasMessageContaining(refusal);
             String script = outbox.render(snake.dataSource(), Phase.CLEAN);
-            assertThatThrownBy(() -> snake.run(script)).isInstanceOf(SQLException.class).hasMessageContaining(refusal);
+            assertThatThrownBy(() -> snake.run(script))
+                    .isInstanceOf(SQLException.class)
+                    .hasMessageContaining(refusal);
 
             heartbeat(PostgresOutbox.builder(snake.dataSource())
                     .refreshInterval(Duration.ofMinutes(1))

@@ -50,8 +50,8 @@ public final class PostgresInbox implements Inbox {
         Duration lockTimeout = options.lockTimeout;
         this.receive = table.per(
                 found -> new PostgresReceive(found, consumer, settings.rules(), onConflict, lockTimeout, emitter));
-        this.records = table.per(found ->
-                new InboxRecords(found.name(), connections, settings.retention(), new PostgresRecords(found)));
+        this.records = table.per(
+                found -> new InboxRecords(found.name(), connections, settings.retention(), new PostgresRecords(found)));
         this.maxRedelivery = options.maxRedelivery;
     }
 

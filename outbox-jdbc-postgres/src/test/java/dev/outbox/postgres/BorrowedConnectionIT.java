@@ -207,7 +207,9 @@ class BorrowedConnectionIT {
 
         List<String> claimed = new ArrayList<>();
         await().until(() -> {
-            source.claim(request).items().forEach(item -> claimed.add(item.message().payload()));
+            source.claim(request)
+                    .items()
+                    .forEach(item -> claimed.add(item.message().payload()));
             return claimed.size() == 3;
         });
         assertThat(claimed).containsExactlyInAnyOrder("a", "b", "c");

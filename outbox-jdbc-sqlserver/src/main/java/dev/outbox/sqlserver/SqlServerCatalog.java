@@ -66,13 +66,12 @@ record SqlServerCatalog(TableName name, List<Column> columns, List<Index> indexe
         }
 
         String definition() {
-            String size =
-                    switch (type) {
-                        case "nvarchar", "nchar" -> "(" + (length < 0 ? "max" : String.valueOf(length / 2)) + ")";
-                        case "varchar", "char", "varbinary", "binary" ->
-                            "(" + (length < 0 ? "max" : String.valueOf(length)) + ")";
-                        default -> "";
-                    };
+            String size = switch (type) {
+                case "nvarchar", "nchar" -> "(" + (length < 0 ? "max" : String.valueOf(length / 2)) + ")";
+                case "varchar", "char", "varbinary", "binary" ->
+                    "(" + (length < 0 ? "max" : String.valueOf(length)) + ")";
+                default -> "";
+            };
             return type + size + (nullable ? " NULL" : " NOT NULL");
         }
     }

@@ -43,8 +43,7 @@ public final class SqlServerInbox implements Inbox {
         this.queue = SqlServerQueue.over(table, connections, settings, Ack.KEEP);
         this.receive = new SqlServerReceive(
                 table, consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
-        this.records = new InboxRecords(
-                table.name(), connections, settings.retention(), new SqlServerRecords(table));
+        this.records = new InboxRecords(table.name(), connections, settings.retention(), new SqlServerRecords(table));
         this.maxRedelivery = options.maxRedelivery;
     }
 

@@ -154,8 +154,8 @@ final class SqlServerSchema {
         if (inbox) {
             needs.add(new Need("_Message", true, "consumer, exact_source, exact_message_id", ""));
             needs.add(new Need("_Item", true, "work_item_id", "topic IS NOT NULL"));
-            SEARCHES.forEach(need ->
-                    needs.add(new Need(need.suffix, need.unique, "consumer, " + need.keys, need.filter)));
+            SEARCHES.forEach(
+                    need -> needs.add(new Need(need.suffix, need.unique, "consumer, " + need.keys, need.filter)));
         } else {
             needs.add(new Need("_Item", true, "work_item_id", ""));
             needs.addAll(SEARCHES);

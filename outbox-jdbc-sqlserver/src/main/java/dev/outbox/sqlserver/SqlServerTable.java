@@ -50,8 +50,8 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
         SqlServerCatalog found = find(connection, name);
         Map<String, String> columns = columns(found);
         if (columns.keySet().containsAll(SqlServerSchema.columns(true))) {
-            throw new OutboxException("table \"" + found.name() + "\" is an inbox table; open it with SqlServerInbox, or"
-                    + " set table(...)");
+            throw new OutboxException("table \"" + found.name()
+                    + "\" is an inbox table; open it with SqlServerInbox, or" + " set table(...)");
         }
         check(found, false);
         columns.put("mine", "1 = 1");

@@ -25,8 +25,10 @@ final class QualifiedNames extends SQLServerASTVisitorAdapter {
     @Override
     public boolean visit(SQLIdentifierExpr name) {
         String text = name.getName();
-        boolean column = name.getParent() instanceof SQLExpr || name.getParent() instanceof SQLSelectItem
-                || name.getParent() instanceof SQLUpdateSetItem || isBlock(name.getParent());
+        boolean column = name.getParent() instanceof SQLExpr
+                || name.getParent() instanceof SQLSelectItem
+                || name.getParent() instanceof SQLUpdateSetItem
+                || isBlock(name.getParent());
         if (column
                 && !(name.getParent() instanceof SQLPropertyExpr)
                 && text.matches("\\w+")

@@ -38,8 +38,8 @@ class SqlServerSchemaTest {
             boolean nullable = m.group(4).equals("NULL");
             boolean hasDefault = m.group(5) != null;
             int length = length(m.group(2), m.group(3));
-            columns.add(
-                    new Column(m.group(1), m.group(2), length, nullable, hasDefault, m.group(6), nullable || hasDefault));
+            columns.add(new Column(
+                    m.group(1), m.group(2), length, nullable, hasDefault, m.group(6), nullable || hasDefault));
         }
         for (Matcher m = COMPUTED.matcher(script); m.find(); ) {
             int length = length("nvarchar", m.group(2));
@@ -47,12 +47,12 @@ class SqlServerSchemaTest {
         }
         List<Index> indexes = new ArrayList<>();
         for (Matcher m = KEY.matcher(script); m.find(); ) {
-            indexes.add(new Index(m.group(1), true, false, false, List.of(m.group(2).split(", ")), null));
+            indexes.add(
+                    new Index(m.group(1), true, false, false, List.of(m.group(2).split(", ")), null));
         }
         for (Matcher m = INDEX.matcher(script); m.find(); ) {
-            String filter = m.group(4)
-                    .replaceAll("(\\w+) (=|<) (\\d)", "[$1]$2($3)")
-                    .replaceAll("(\\w+) IS", "[$1] IS");
+            String filter =
+                    m.group(4).replaceAll("(\\w+) (=|<) (\\d)", "[$1]$2($3)").replaceAll("(\\w+) IS", "[$1] IS");
             List<String> keys = List.of(m.group(3).split(", "));
             indexes.add(new Index(m.group(2), m.group(1) != null, false, true, keys, "(" + filter + ")"));
         }
@@ -114,13 +114,7 @@ class SqlServerSchemaTest {
         SqlServerCatalog table = changed(
                 column,
                 found -> new Column(
-                        column,
-                        type,
-                        length,
-                        found.nullable(),
-                        found.hasDefault(),
-                        found.fallback(),
-                        found.filled()));
+                        column, type, length, found.nullable(), found.hasDefault(), found.fallback(), found.filled()));
 
         assertThat(SqlServerSchema.problems(table, false))
                 .containsExactly("column [" + column + "] must be " + problem);
@@ -162,12 +156,9 @@ class SqlServerSchemaTest {
     @Test
     void whatALoginCannotSeeIsTakenForGood() {
         SqlServerCatalog table = changed(
-                "Sequence",
-                found -> new Column(found.name(), found.type(), found.length(), false, true, null, true));
+                "Sequence", found -> new Column(found.name(), found.type(), found.length(), false, true, null, true));
         SqlServerCatalog unseen = changedIndex(
-                table,
-                "_Ready",
-                found -> new Index(found.name(), found.unique(), false, true, found.keys(), null));
+                table, "_Ready", found -> new Index(found.name(), found.unique(), false, true, found.keys(), null));
 
         assertThat(SqlServerSchema.problems(unseen, false)).isEmpty();
     }
@@ -200,8 +191,7 @@ class SqlServerSchemaTest {
         columns.add(new Column("Region", "int", 4, false, false, null, false));
         columns.add(new Column("Version", "timestamp", 8, false, false, null, true));
 
-        assertThat(SqlServerSchema.problems(
-                        new SqlServerCatalog(table.name(), columns, table.indexes(), false), false))
+        assertThat(SqlServerSchema.problems(new SqlServerCatalog(table.name(), columns, table.indexes(), false), false))
                 .singleElement()
                 .asString()
                 .contains("column [Region] is none of the library's, must not be null and has no default");
@@ -252,22 +242,24 @@ class SqlServerSchemaTest {
     private static List<UnaryOperator<Index>> spoilt() {
         return List.of(
                 found -> new Index(found.name(), found.unique(), false, found.filtered(), List.of("Headers"), null),
-                found -> new Index(
-                        found.name(), found.unique(), false, !found.filtered(), found.keys(), null),
+                found -> new Index(found.name(), found.unique(), false, !found.filtered(), found.keys(), null),
                 found -> found.filter() == null
                         ? new Index(found.name(), false, false, false, found.keys(), null)
                         : new Index(
-                                found.name(), found.unique(), false, true, found.keys(), found.filter() + " AND [A]=(0)"));
+                                found.name(),
+                                found.unique(),
+                                false,
+                                true,
+                                found.keys(),
+                                found.filter() + " AND [A]=(0)"));
     }
 
     @Test
     void everyProblemIsNamedAtOnce() {
-        SqlServerCatalog table = changed(
-                "Status", found -> new Column(found.name(), "bigint", 8, true, false, null, true));
+        SqlServerCatalog table =
+                changed("Status", found -> new Column(found.name(), "bigint", 8, true, false, null, true));
         SqlServerCatalog bad = changedIndex(
-                table,
-                "_Leased",
-                found -> new Index(found.name(), false, true, true, found.keys(), found.filter()));
+                table, "_Leased", found -> new Index(found.name(), false, true, true, found.keys(), found.filter()));
 
         assertThat(SqlServerSchema.problems(bad, false))
                 .containsExactly(

@@ -27,7 +27,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every statement of this module, and of the admin's for SQL Server, is T-SQL, found out without a server. */
 class TsqlTest {
-    private static final Pattern SEARCH = Pattern.compile("\\{(by_[a-z_]+)}[^;]*?\\bWHERE ([^;]*?)(?:ORDER BY|;|\\)\n)");
+    private static final Pattern SEARCH =
+            Pattern.compile("\\{(by_[a-z_]+)}[^;]*?\\bWHERE ([^;]*?)(?:ORDER BY|;|\\)\n)");
 
     private static final List<String> ADMIN = List.of(
             "SqlServerDead",

@@ -185,7 +185,8 @@ final class TableSql {
      * was granted that.
      */
     String syncAsOwner() {
-        return "ALTER FUNCTION " + table.relation("_sync") + "() SECURITY DEFINER SET search_path = pg_catalog, pg_temp";
+        return "ALTER FUNCTION " + table.relation("_sync")
+                + "() SECURITY DEFINER SET search_path = pg_catalog, pg_temp";
     }
 
     /** Whether the triggers that keep both sides equal are there, and work. */
