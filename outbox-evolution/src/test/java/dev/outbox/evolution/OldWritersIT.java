@@ -222,6 +222,13 @@ class OldWritersIT {
             assertThat(legacy.value("SELECT count(*), count(sequence) FROM outbox WHERE status = 2"))
                     .isEqualTo("2,2");
             assertThat(seen(legacy)).isTrue();
+            OUTBOX.apply(legacy.dataSource(), Phase.FLIPPED);
+            try (Connection connection = legacy.dataSource().getConnection();
+                    Statement statement = connection.createStatement()) {
+                statement.execute("SET ROLE " + role);
+                old.enqueue(connection, "t", "late", null, null);
+            }
+            assertThat(legacy.value("SELECT count(*) FROM outbox WHERE status = 0")).isEqualTo("1");
             legacy.run("DROP OWNED BY " + role);
             legacy.run("DROP ROLE " + role);
         }
