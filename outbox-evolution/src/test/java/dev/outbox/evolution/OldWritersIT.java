@@ -228,7 +228,8 @@ class OldWritersIT {
                 statement.execute("SET ROLE " + role);
                 old.enqueue(connection, "t", "late", null, null);
             }
-            assertThat(legacy.value("SELECT count(*) FROM outbox WHERE status = 0")).isEqualTo("1");
+            assertThat(legacy.value("SELECT count(*) FROM outbox WHERE status = 0"))
+                    .isEqualTo("1");
             legacy.run("DROP OWNED BY " + role);
             legacy.run("DROP ROLE " + role);
         }

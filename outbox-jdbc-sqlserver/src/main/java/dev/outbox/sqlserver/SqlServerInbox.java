@@ -12,6 +12,7 @@ import dev.outbox.Receipt;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.InboxRecords;
+import dev.outbox.jdbc.internal.Redelivery;
 import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
@@ -36,7 +37,7 @@ public final class SqlServerInbox implements Inbox {
     private final TableQueue queue;
     private final SqlServerReceive receive;
     private final InboxRecords records;
-    private final Duration maxRedelivery;
+    private final Redelivery redelivery;
 
     private SqlServerInbox(
             SqlServerTable table, Connections connections, TableSettings settings, Builder options, String consumer) {
@@ -44,7 +45,7 @@ public final class SqlServerInbox implements Inbox {
         this.receive = new SqlServerReceive(
                 table, consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
         this.records = new InboxRecords(table.name(), connections, settings.retention(), new SqlServerRecords(table));
-        this.maxRedelivery = options.maxRedelivery;
+        this.redelivery = new Redelivery(options.maxRedelivery);
     }
 
     public static Builder builder(DataSource dataSource) {
@@ -117,17 +118,8 @@ public final class SqlServerInbox implements Inbox {
      */
     @Override
     public long purge(Duration olderThan) {
-        checkWindow("olderThan", Require.present("olderThan", olderThan), maxRedelivery);
+        redelivery.check("olderThan", Require.present("olderThan", olderThan));
         return queue.purge(olderThan);
-    }
-
-    /** What is forgotten while it may still be sent again would have its effect twice. */
-    private static void checkWindow(String name, Duration window, Duration maxRedelivery) {
-        if (window.compareTo(maxRedelivery) < 0) {
-            throw new IllegalArgumentException(name + " must be at least maxRedelivery, " + maxRedelivery + ", was "
-                    + window + ": a message that comes again after its record was purged would have its effect twice;"
-                    + " set maxRedelivery(...) to the longest time after which your broker may send one again");
-        }
     }
 
     /** Options, each with its default; {@link #consumer} is required. Not thread-safe. */
@@ -202,11 +194,9 @@ public final class SqlServerInbox implements Inbox {
                 throw new IllegalStateException("the inbox has no consumer; call consumer(...) with the name of the"
                         + " application that receives");
             }
-            checkWindow("retention", retention(), maxRedelivery);
-            Duration dead = deadRetention();
-            if (dead != null) {
-                checkWindow("deadRetention", dead, maxRedelivery);
-            }
+            Redelivery redelivery = new Redelivery(maxRedelivery);
+            redelivery.check("retention", retention());
+            redelivery.check("deadRetention", deadRetention());
             TableSettings settings = settings();
             return settings.open(
                     (connection, table) -> SqlServerTable.detectInbox(connection, table, name),
