@@ -12,6 +12,7 @@ import dev.outbox.WorkItem;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import java.sql.Connection;
@@ -253,6 +254,49 @@ class SqlServerOutboxIT {
                     holder.setAutoCommit(true);
                 }
             }
+        }
+
+        @Test
+        void aPollerTellsOfItselfAndForgetsThoseThatAreSilent() {
+            database.execute("DROP TABLE IF EXISTS outbox_pollers");
+            database.execute("DROP TABLE IF EXISTS outbox_audit");
+            OutboxMigrations.installAdmin(database.pool());
+            database.execute("INSERT INTO outbox_pollers (TableName, Poller, Version, Phase, StartedOn, SeenOn, LeaseMs,"
+                    + " LongestDeliveryMs) SELECT N'gone', N'silent', N'1', N'4', at, at, 0, 0"
+                    + " FROM (SELECT DATEADD(day, -2, SYSUTCDATETIME()) AS at) then_");
+            Source source = outbox.source();
+            Duration any = Duration.ofSeconds(1);
+
+            for (int i = 0; i < 2; i++) {
+                source.heartbeat(new Heartbeat("node", "1", any, null, any, any, false));
+                assertThat(database.query("SELECT CONCAT(Poller, N' ', Phase, N' ', TableName) FROM outbox_pollers"))
+                        .containsExactly("node 4 dbo." + table);
+            }
+            source.heartbeat(new Heartbeat("node", "1", any, any, any, any, true));
+
+            assertThat(database.query("SELECT Poller FROM outbox_pollers")).isEmpty();
+        }
+
+        @Test
+        void oldDeadRowsAreRemovedUnlessTheyBlockTheirKey() {
+            database.commit(
+                    outbox,
+                    List.of(
+                            message().id("old"),
+                            message().id("young"),
+                            message().key("k").id("blocking")));
+            database.execute("UPDATE " + table + " SET Status = 3, ProcessedOn = CASE MessageId WHEN N'young'"
+                    + " THEN SYSUTCDATETIME() ELSE DATEADD(day, -2, SYSUTCDATETIME()) END,"
+                    + " BlocksKey = CASE MessageId WHEN N'blocking' THEN 1 ELSE 0 END");
+            Source source = SqlServerOutbox.builder(database.pool())
+                    .table(table)
+                    .deadRetention(Duration.ofDays(1))
+                    .build()
+                    .source();
+
+            assertThat(source.purge()).isOne();
+            assertThat(source.purge()).isZero();
+            assertThat(database.query("SELECT MessageId FROM " + table)).containsExactlyInAnyOrder("young", "blocking");
         }
 
         @Test
