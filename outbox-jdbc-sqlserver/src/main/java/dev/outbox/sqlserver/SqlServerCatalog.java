@@ -1,5 +1,6 @@
 package dev.outbox.sqlserver;
 
+import dev.outbox.jdbc.internal.ColumnNames;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -61,8 +62,7 @@ record SqlServerCatalog(TableName name, List<Column> columns, List<Index> indexe
             boolean filled) {
         /** Whether it is numbered by this sequence, as far as that can be seen. */
         boolean draws(String sequence) {
-            return hasDefault
-                    && (fallback == null || SqlServerTable.plain(fallback).contains(SqlServerTable.plain(sequence)));
+            return hasDefault && (fallback == null || ColumnNames.fold(fallback).contains(ColumnNames.fold(sequence)));
         }
 
         String definition() {

@@ -1,5 +1,6 @@
 package dev.outbox.sqlserver;
 
+import dev.outbox.jdbc.internal.ColumnNames;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import dev.outbox.sqlserver.SqlServerCatalog.Index;
 import java.util.ArrayList;
@@ -104,10 +105,9 @@ final class SqlServerSchema {
     record Need(String suffix, boolean unique, String keys, String filter) {
         /** @param shown whether the server shows filters */
         boolean isServedBy(Index index, boolean shown) {
-            List<String> found =
-                    index.keys().stream().map(SqlServerTable::plain).toList();
+            List<String> found = index.keys().stream().map(ColumnNames::fold).toList();
             List<String> wanted =
-                    Arrays.stream(keys.split(", ")).map(SqlServerTable::plain).toList();
+                    Arrays.stream(keys.split(", ")).map(ColumnNames::fold).toList();
             boolean begins = found.size() >= wanted.size()
                     && found.subList(0, wanted.size()).equals(wanted);
             boolean only = !unique || (index.unique() && found.size() == wanted.size());
@@ -121,7 +121,7 @@ final class SqlServerSchema {
 
         private static Set<String> terms(String filter) {
             return Arrays.stream(filter.split("(?i)\\band\\b"))
-                    .map(term -> SqlServerTable.plain(term).replaceAll("[^a-z0-9<>=]", ""))
+                    .map(term -> ColumnNames.fold(term).replaceAll("[^a-z0-9<>=]", ""))
                     .collect(Collectors.toSet());
         }
 
@@ -169,6 +169,14 @@ final class SqlServerSchema {
         return rules(inbox).stream().map(Rule::column).toList();
     }
 
+    /** WorkItemId, workitemid and work_item_id are work_item_id. */
+    static String logical(String column) {
+        return columns(true).stream()
+                .filter(name -> ColumnNames.fold(name).equals(ColumnNames.fold(column)))
+                .findFirst()
+                .orElse(column);
+    }
+
     private static List<Rule> rules(boolean inbox) {
         List<Rule> rules = new ArrayList<>(ITEM);
         rules.addAll(inbox ? INBOX : OUTBOX);
@@ -180,7 +188,7 @@ final class SqlServerSchema {
         List<String> problems = new ArrayList<>();
         Map<String, Column> found = new HashMap<>();
         for (Column column : table.columns()) {
-            Column other = found.put(SqlServerTable.logical(column.name()), column);
+            Column other = found.put(logical(column.name()), column);
             if (other != null) {
                 problems.add("it has two columns for one thing, [" + other.name() + "] and [" + column.name()
                         + "]: rename or remove one of them");

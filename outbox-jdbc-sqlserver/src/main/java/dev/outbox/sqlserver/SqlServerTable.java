@@ -10,7 +10,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -81,7 +80,8 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
     /** Logical names to what stands for them: columns, and the indexes that statements may name. */
     private static Map<String, String> columns(SqlServerCatalog found) {
         Map<String, String> columns = new HashMap<>();
-        found.columns().forEach(column -> columns.put(logical(column.name()), "[" + column.name() + "]"));
+        found.columns()
+                .forEach(column -> columns.put(SqlServerSchema.logical(column.name()), "[" + column.name() + "]"));
         Set<String> canBeNamed = found.indexes().stream()
                 .filter(index -> index.filtered() && !index.disabled())
                 .map(SqlServerCatalog.Index::name)
@@ -141,19 +141,6 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
     /** What statements may name. */
     static List<String> logicalColumns() {
         return SqlServerSchema.columns(true);
-    }
-
-    /** WorkItemId, workitemid and work_item_id are work_item_id. */
-    static String logical(String column) {
-        String plain = plain(column);
-        return logicalColumns().stream()
-                .filter(name -> plain(name).equals(plain))
-                .findFirst()
-                .orElse(column);
-    }
-
-    static String plain(String column) {
-        return column.replace("_", "").toLowerCase(Locale.ROOT);
     }
 
     static String quote(TableName name) {

@@ -261,9 +261,10 @@ class SqlServerOutboxIT {
             database.execute("DROP TABLE IF EXISTS outbox_pollers");
             database.execute("DROP TABLE IF EXISTS outbox_audit");
             OutboxMigrations.installAdmin(database.pool());
-            database.execute("INSERT INTO outbox_pollers (TableName, Poller, Version, Phase, StartedOn, SeenOn, LeaseMs,"
-                    + " LongestDeliveryMs) SELECT N'gone', N'silent', N'1', N'4', at, at, 0, 0"
-                    + " FROM (SELECT DATEADD(day, -2, SYSUTCDATETIME()) AS at) then_");
+            database.execute(
+                    "INSERT INTO outbox_pollers (TableName, Poller, Version, Phase, StartedOn, SeenOn, LeaseMs,"
+                            + " LongestDeliveryMs) SELECT N'gone', N'silent', N'1', N'4', at, at, 0, 0"
+                            + " FROM (SELECT DATEADD(day, -2, SYSUTCDATETIME()) AS at) then_");
             Source source = outbox.source();
             Duration any = Duration.ofSeconds(1);
 
