@@ -4,9 +4,9 @@ import dev.outbox.OutboxException;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Phase;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 
 /**
  * A step of a migration that comes between the making of a statement and its run.
@@ -50,8 +50,8 @@ final class SqlServerChange {
     }
 
     private static int run(Connection tx, String query) {
-        try (Statement statement = tx.createStatement();
-                ResultSet row = statement.executeQuery(query)) {
+        try (PreparedStatement statement = tx.prepareStatement(query);
+                ResultSet row = statement.executeQuery()) {
             row.next();
             return row.getInt(1);
         } catch (SQLException e) {

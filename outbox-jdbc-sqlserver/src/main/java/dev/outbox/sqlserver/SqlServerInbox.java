@@ -11,7 +11,9 @@ import dev.outbox.PollerBuilder;
 import dev.outbox.Receipt;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.InboxRecords;
 import dev.outbox.jdbc.internal.LiveTable;
+import dev.outbox.jdbc.internal.Redelivery;
 import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
@@ -35,8 +37,8 @@ import org.jspecify.annotations.Nullable;
 public final class SqlServerInbox implements Inbox {
     private final TableQueue queue;
     private final SqlServerReceive receive;
-    private final SqlServerRecords records;
-    private final Duration maxRedelivery;
+    private final InboxRecords records;
+    private final Redelivery redelivery;
 
     private SqlServerInbox(
             LiveTable<SqlServerTable> table,
@@ -47,8 +49,8 @@ public final class SqlServerInbox implements Inbox {
         this.queue = SqlServerQueue.over(table, connections, settings, Ack.KEEP);
         this.receive = new SqlServerReceive(
                 table.now(), consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
-        this.records = new SqlServerRecords(table.now(), connections, settings.retention());
-        this.maxRedelivery = options.maxRedelivery;
+        this.records = new InboxRecords(table.now().name(), connections, settings.retention(), new SqlServerRecords(table.now()));
+        this.redelivery = new Redelivery(options.maxRedelivery);
     }
 
     public static Builder builder(DataSource dataSource) {
@@ -121,17 +123,8 @@ public final class SqlServerInbox implements Inbox {
      */
     @Override
     public long purge(Duration olderThan) {
-        checkWindow("olderThan", Require.present("olderThan", olderThan), maxRedelivery);
+        redelivery.check("olderThan", Require.present("olderThan", olderThan));
         return queue.purge(olderThan);
-    }
-
-    /** What is forgotten while it may still be sent again would have its effect twice. */
-    private static void checkWindow(String name, Duration window, Duration maxRedelivery) {
-        if (window.compareTo(maxRedelivery) < 0) {
-            throw new IllegalArgumentException(name + " must be at least maxRedelivery, " + maxRedelivery + ", was "
-                    + window + ": a message that comes again after its record was purged would have its effect twice;"
-                    + " set maxRedelivery(...) to the longest time after which your broker may send one again");
-        }
     }
 
     /** Options, each with its default; {@link #consumer} is required. Not thread-safe. */
@@ -206,11 +199,9 @@ public final class SqlServerInbox implements Inbox {
                 throw new IllegalStateException("the inbox has no consumer; call consumer(...) with the name of the"
                         + " application that receives");
             }
-            checkWindow("retention", retention(), maxRedelivery);
-            Duration dead = deadRetention();
-            if (dead != null) {
-                checkWindow("deadRetention", dead, maxRedelivery);
-            }
+            Redelivery redelivery = new Redelivery(maxRedelivery);
+            redelivery.check("retention", retention());
+            redelivery.check("deadRetention", deadRetention());
             TableSettings settings = settings();
             return open(
                     settings,

@@ -41,7 +41,7 @@ final class SqlServerLegacyClaim implements Claiming.Query {
                 ORDER BY {claim_order}) picked
             WHERE {place} = picked.place AND {status} = 0;
             SELECT %3$s
-            """.formatted(SqlServerClaim.Parts.DECLARE, SqlServerClaim.Parts.OUTPUT, SqlServerClaim.Parts.ANSWER);
+            """.formatted(ClaimParts.DECLARE, ClaimParts.OUTPUT, ClaimParts.ANSWER);
 
     private final SqlServerBatch claim;
     private final @Nullable PayloadSerializer serializer;

@@ -19,7 +19,7 @@ final class SqlServerPurge {
             JOIN (
                 SELECT TOP (@batch) {place} AS place
                 FROM {table} WITH ({by_done}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                WHERE {mine} AND {done} AND {processed_on} < @before
+                WHERE {mine} AND {status} = 2 AND {done} AND {processed_on} < @before
                 ORDER BY {processed_on}) picked ON t.{place} = picked.place
             WHERE t.{done};
             SELECT @@ROWCOUNT AS removed;
@@ -34,7 +34,7 @@ final class SqlServerPurge {
             FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
             JOIN (
                 SELECT TOP (@batch) {place} AS place
-                FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                FROM {table} WITH ({by_dead}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                 WHERE {mine} AND {status} = 3 AND {blocks_key} = 0 AND {processed_on} < @before
                 ORDER BY {processed_on}) picked ON t.{place} = picked.place
             WHERE t.{status} = 3;

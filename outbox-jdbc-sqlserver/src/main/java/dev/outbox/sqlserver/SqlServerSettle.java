@@ -5,6 +5,7 @@ import dev.outbox.OnDead;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Settlement.Kind;
@@ -42,9 +43,10 @@ final class SqlServerSettle {
                 verdict smallint '$.verdict', delay bigint '$.delay', error_at int '$.error_at',
                 error_length int '$.error_length',
                 given_back int '$.given_back', blocks bit '$.blocks') j;
-            DELETE FROM @verdicts WHERE NOT EXISTS (
+            DELETE v FROM @verdicts v WHERE NOT EXISTS (
                 SELECT 1 FROM {table} t
-                WHERE t.{work_item_id} = Item AND t.{owner_token} = Token AND t.{status} = 1 AND t.{topic} IS NOT NULL);
+                WHERE t.{work_item_id} = v.Item AND t.{owner_token} = v.Token AND t.{status} = 1
+                  AND t.{topic} IS NOT NULL);
             INSERT INTO @verdicts (Item, Token, Verdict, Delay, Error, GivenBack, Blocks)
             SELECT later.{work_item_id}, held.token, 0, NULL, NULL, 1, 0
             FROM (
@@ -176,15 +178,6 @@ final class SqlServerSettle {
     }
 
     private static @Nullable String error(Settlement settlement) {
-        return settlement.error() == null ? null : wellFormed(settlement.error());
-    }
-
-    /** Error texts come from anywhere: what JSON or the column cannot hold is replaced. */
-    static String wellFormed(String text) {
-        StringBuilder good = new StringBuilder(text.length());
-        text.codePoints()
-                .map(c -> c == 0 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) ? 0xFFFD : c)
-                .forEach(good::appendCodePoint);
-        return good.toString();
+        return settlement.error() == null ? null : StorableText.wellFormed(settlement.error());
     }
 }

@@ -9,6 +9,7 @@ import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.Heartbeats;
 import dev.outbox.jdbc.internal.Timestamps;
 import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.Claim;
@@ -136,7 +137,7 @@ final class SqlServerSource implements TransactionalSource {
     private final SqlServerSettle settle;
     private final SqlServerPurge purge;
     private final @Nullable SqlServerPurge purgeDead;
-    private final SqlServerHeartbeat heartbeats;
+    private final Heartbeats heartbeats;
     private final SqlServerBatch expire;
     private final SqlServerBatch nextDue;
 
@@ -157,7 +158,7 @@ final class SqlServerSource implements TransactionalSource {
         this.settle = new SqlServerSettle(table, ack);
         this.purge = SqlServerPurge.ofDone(table, connections, retention);
         this.purgeDead = deadRetention == null ? null : SqlServerPurge.ofDead(table, connections, deadRetention);
-        this.heartbeats = new SqlServerHeartbeat(table, connections, ticker);
+        this.heartbeats = new Heartbeats(connections, ticker, new SqlServerHeartbeat(table));
         this.expire = SqlServerBatch.of(table.layout(), EXPIRE);
         this.nextDue = SqlServerBatch.of(table.layout(), NEXT_DUE);
         this.claiming = new Claiming(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);

@@ -4,7 +4,6 @@ import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Capability;
-import dev.outbox.jdbc.internal.ItemColumns;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.LiveTable;
@@ -20,6 +19,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,19 +34,6 @@ import org.jspecify.annotations.Nullable;
 record SqlServerTable(
         TableName name, Layout layout, String lockSpace, boolean byCodePoint, Phase phase, Map<String, Integer> limits)
         implements LiveTable.Seen {
-    private static final List<String> COLUMNS = ItemColumns.with("exact_key");
-
-    /** What tells an inbox table from an outbox. */
-    private static final List<String> INBOX_COLUMNS = List.of(
-            "consumer",
-            "source",
-            "exact_source",
-            "exact_message_id",
-            "hash",
-            "receipt_count",
-            "first_seen_on",
-            "last_seen_on");
-
     /** How a statement says by which index it goes, and how that ends in the canonical scripts. */
     static final Map<String, String> INDEXES = Map.of(
             "by_ready", "_Ready",
@@ -54,7 +42,8 @@ record SqlServerTable(
             "by_key_high", "_KeyHigh",
             "by_key_blocked", "_KeyBlocked",
             "by_leased", "_Leased",
-            "by_done", "_Done");
+            "by_done", "_Done",
+            "by_dead", "_Dead");
 
     static final String FIND = """
             SELECT s.name AS schema_name, c.name AS column_name, t.name AS type_name, c.max_length, c.collation_name,
@@ -72,18 +61,6 @@ record SqlServerTable(
             WHERE p.class = 1 AND p.major_id = OBJECT_ID(?) AND p.minor_id = 0 AND p.name = N'dev.outbox'
             """;
 
-    /**
-     * Indexes that statements may name. Where literals are made parameters, a filtered index that is named would be an
-     * error (8622) instead of being passed over, so none is.
-     */
-    static final String FIND_INDEXES = """
-            SELECT i.name FROM sys.indexes i
-            WHERE i.object_id = OBJECT_ID(?) AND i.has_filter = 1 AND NOT EXISTS (
-                SELECT 1 FROM sys.databases d WHERE d.database_id = DB_ID() AND d.is_parameterization_forced = 1)
-            """;
-
-    static final String FIND_SEQUENCE = "SELECT OBJECT_ID(?, N'SO')";
-
     /** How long a rocket is; databases at a compatibility level below 130 do not know OPENJSON. */
     static final String LENGTH = """
             SELECT LEN(CAST(? AS nvarchar(10)) COLLATE Latin1_General_100_BIN2) FROM OPENJSON(N'[1]')
@@ -97,13 +74,17 @@ record SqlServerTable(
     static SqlServerTable detect(Connection connection, TableName name) throws SQLException {
         Found found = find(connection, name);
         Phase phase = found.phase(LegacyNames.OUTBOX);
-        found.need("an outbox", COLUMNS, phase);
-        if (phase == Phase.CLEAN && found.columns(phase).missing(INBOX_COLUMNS).isEmpty()) {
+        if (phase == Phase.CLEAN
+                && found.columns(phase).missing(SqlServerSchema.columns(true)).isEmpty()) {
             throw new OutboxException("table \"" + found.name + "\" is an inbox table; open it with SqlServerInbox, or"
                     + " set table(...)");
         }
+        found.check(phase, false);
         return found.table(
-                phase, COLUMNS, Map.of("mine", "1 = 1", "out_source", "CAST(NULL AS nvarchar(255))"), Map.of());
+                phase,
+                SqlServerSchema.columns(false),
+                Map.of("mine", "1 = 1", "out_source", "CAST(NULL AS nvarchar(255))"),
+                Map.of());
     }
 
     /** An inbox table: the rows of this consumer are ours. */
@@ -111,11 +92,10 @@ record SqlServerTable(
         Found found = find(connection, name);
         Phase phase = found.phase(LegacyNames.INBOX);
         if (phase != Phase.CLEAN) {
-            throw new OutboxException(
-                    "table \"" + found.name + "\" is in " + phase + ", and an inbox on SQL Server must" + " be in "
-                            + Phase.CLEAN + "; create one with OutboxMigrations.installInbox(...)");
+            throw new OutboxException("table \"" + found.name + "\" is in " + phase + ", and an inbox on SQL Server must"
+                    + " be in " + Phase.CLEAN + "; create one with OutboxMigrations.installInbox(...)");
         }
-        found.need("an inbox", logicalColumns(), phase);
+        found.check(phase, true);
         return found.table(
                 phase,
                 logicalColumns(),
@@ -124,35 +104,27 @@ record SqlServerTable(
     }
 
     /**
-     * Where it has the canonical indexes, statements name them, whatever the optimizer would rather do. Not before phase
-     * 2, which builds them.
+     * Where it has the canonical indexes, statements name them, whatever the optimizer would rather do. Where literals are
+     * made parameters, a filtered index that is named would be an error (8622) instead of being passed over.
      */
-    private static Map<String, String> hints(Connection connection, TableName table) throws SQLException {
+    private static Map<String, String> hints(SqlServerCatalog catalog) {
+        Set<String> canBeNamed = catalog.indexes().stream()
+                .filter(index -> index.filtered() && !index.disabled() && !catalog.forced())
+                .map(SqlServerCatalog.Index::name)
+                .collect(Collectors.toSet());
         Map<String, String> hints = new HashMap<>();
-        INDEXES.keySet().forEach(logical -> hints.put(logical, ""));
-        try (PreparedStatement find = connection.prepareStatement(FIND_INDEXES)) {
-            find.setNString(1, quote(table));
-            try (ResultSet row = find.executeQuery()) {
-                while (row.next()) {
-                    String index = row.getString("name");
-                    INDEXES.forEach((logical, suffix) -> {
-                        if (index.equals(table.name() + suffix)) {
-                            hints.put(logical, "INDEX([" + index + "]), ");
-                        }
-                    });
-                }
-            }
-        }
+        INDEXES.forEach((logical, suffix) -> {
+            String index = catalog.name().name() + suffix;
+            hints.put(logical, canBeNamed.contains(index) ? "INDEX([" + index + "]), " : "");
+        });
         return hints;
     }
 
-    /** @param hints by which index a statement goes */
     private record Found(
             TableName name,
             List<SqlServerColumns.Column> all,
             Optional<Phase> marked,
-            Map<String, String> hints,
-            boolean hasSequence,
+            SqlServerCatalog catalog,
             boolean byCodePoint) {
         /** By its marker; where there is none, a table is as it was before any migration, or as it is after all. */
         Phase phase(LegacyNames legacy) {
@@ -162,19 +134,22 @@ record SqlServerTable(
             return marked.orElse(isOld && !isNew ? Phase.LEGACY : Phase.CLEAN);
         }
 
-        void need(String what, List<String> needed, Phase phase) {
-            List<String> missing = phase == Phase.LEGACY
-                    ? columns(phase).missing(LegacyNames.OUTBOX)
-                    : columns(phase).missing(needed);
-            if (!missing.isEmpty()) {
-                throw new OutboxException("table \"" + name + "\" is not " + what + " table: it has no column "
-                        + String.join(", ", missing) + "; apply outbox-migrations (sqlserver) or set table(...)");
+        /** A canonical table must be so in everything; one on its way must have its columns. */
+        void check(Phase phase, boolean inbox) {
+            List<String> problems = switch (phase) {
+                case CLEAN -> SqlServerSchema.problems(catalog, inbox);
+                case LEGACY -> without(columns(phase).missing(LegacyNames.OUTBOX));
+                default -> without(columns(phase).missing(SqlServerSchema.columns(inbox)));
+            };
+            if (!problems.isEmpty()) {
+                throw new OutboxException("table \"" + name + "\" is not " + (inbox ? "an inbox" : "an outbox")
+                        + " table: " + String.join("; ", problems)
+                        + "; apply outbox-migrations (sqlserver) or set table(...)");
             }
-            if (phase != Phase.LEGACY && !hasSequence) {
-                throw new OutboxException("sequence \"" + sequence(name)
-                        + "\" not found, which numbers the rows of table \"" + name
-                        + "\"; apply outbox-migrations (sqlserver) or set table(...)");
-            }
+        }
+
+        private static List<String> without(List<String> missing) {
+            return missing.isEmpty() ? List.of() : List.of("it has no column " + String.join(", ", missing));
         }
 
         SqlServerColumns columns(Phase phase) {
@@ -186,13 +161,12 @@ record SqlServerTable(
             SqlServerColumns mapper = columns(phase);
             Map<String, String> columns = new HashMap<>(mapper.layout(logical));
             columns.putAll(more);
-            hints.forEach((hint, index) -> columns.put(hint, phase.before(Phase.DUAL) ? "" : index));
-            TableName sequence = sequence(name);
+            hints(catalog).forEach((hint, index) -> columns.put(hint, phase.before(Phase.DUAL) ? "" : index));
             columns.put(
                     "next_sequence",
                     phase == Phase.LEGACY
                             ? "ROW_NUMBER() OVER (ORDER BY Position)"
-                            : "NEXT VALUE FOR \"" + sequence.schema() + "\".\"" + sequence.name() + "\"");
+                            : "NEXT VALUE FOR \"" + name.schema() + "\".\"" + name.name() + "_sequence\"");
             return new SqlServerTable(
                     name,
                     new Layout(quote(name), columns, constants, mapper.writes()),
@@ -238,8 +212,7 @@ record SqlServerTable(
                 found,
                 columns,
                 marked,
-                hints(connection, found),
-                hasSequence(connection, found),
+                SqlServerCatalog.read(connection, found),
                 byCodePoint);
     }
 
@@ -271,25 +244,9 @@ record SqlServerTable(
         }
     }
 
-    private static boolean hasSequence(Connection connection, TableName table) throws SQLException {
-        try (PreparedStatement find = connection.prepareStatement(FIND_SEQUENCE)) {
-            find.setNString(1, quote(sequence(table)));
-            try (ResultSet row = find.executeQuery()) {
-                row.next();
-                return row.getObject(1) != null;
-            }
-        }
-    }
-
-    private static TableName sequence(TableName table) {
-        return new TableName(table.schema(), table.name() + "_sequence");
-    }
-
     /** What statements may name. */
     static List<String> logicalColumns() {
-        List<String> all = new ArrayList<>(COLUMNS);
-        all.addAll(INBOX_COLUMNS);
-        return all;
+        return SqlServerSchema.columns(true);
     }
 
     /** Refuses a message that asks for what the table cannot hold yet. */

@@ -90,7 +90,9 @@ class SqlServerLiveMigrationIT {
                         .containsExactly("0"));
         keyed = true;
         awaitProgress();
-        apply(Phase.CLEAN);
+        if (!database.isBabelfish()) { // where a table cannot become canonical in all
+            apply(Phase.CLEAN);
+        }
 
         stopped = true;
         join(producers);

@@ -1,5 +1,7 @@
 package dev.outbox.sqlserver;
 
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
 import dev.outbox.jdbc.Phase;
 import dev.outbox.testkit.SourceContract;
 import dev.outbox.testkit.SourceFixture;
@@ -52,6 +54,7 @@ class SqlServerPhasedSourceIT {
     class Clean extends SourceContract {
         @Override
         protected SourceFixture openFixture() {
+            assumeFalse(Server.GIVEN.isBabelfish(), "a table there cannot become canonical in all");
             return fixture(Phase.CLEAN);
         }
     }

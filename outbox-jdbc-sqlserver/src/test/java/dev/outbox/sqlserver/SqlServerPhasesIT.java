@@ -259,7 +259,11 @@ class SqlServerPhasesIT {
                 .table(table)
                 .refreshInterval(Duration.ofMinutes(1))
                 .build();
-        for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.CLEAN)) {
+        List<Phase> phases = new ArrayList<>(List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED));
+        if (!database.isBabelfish()) { // where a table cannot become canonical in all
+            phases.add(Phase.CLEAN);
+        }
+        for (Phase phase : phases) {
             upgrade.apply(migration(), phase);
             Work order = tx -> {
                 try (Statement statement = tx.createStatement()) {
@@ -278,9 +282,10 @@ class SqlServerPhasesIT {
             }
         }
         assertThat(database.query("SELECT CAST(Id AS nvarchar(9)) FROM x_orders ORDER BY Id"))
-                .containsExactly("1", "2", "3", "4");
+                .containsExactlyElementsOf(
+                        phases.stream().map(phase -> phase.mark()).toList());
         assertThat(database.query("SELECT Payload FROM " + table + " ORDER BY Sequence"))
-                .containsExactly("phase 1", "phase 2", "phase 3", "phase 4");
+                .containsExactlyElementsOf(phases.stream().map(Phase::toString).toList());
     }
 
     private interface Work {

@@ -2,6 +2,7 @@ package dev.outbox.sqlserver;
 
 import com.alibaba.druid.DbType;
 import com.alibaba.druid.sql.SQLUtils;
+import com.alibaba.druid.sql.ast.SQLStatement;
 import com.alibaba.druid.sql.parser.ParserException;
 import java.util.ArrayList;
 import java.util.List;
@@ -271,9 +272,11 @@ final class Tsql {
             }
         }
         try {
-            if (SQLUtils.parseStatements(plain, DbType.sqlserver).size() != 1) {
+            List<SQLStatement> statements = SQLUtils.parseStatements(plain, DbType.sqlserver);
+            if (statements.size() != 1) {
                 throw new IllegalArgumentException("more than one statement, or none: " + text);
             }
+            statements.get(0).accept(new QualifiedNames());
         } catch (ParserException e) {
             throw new IllegalArgumentException(e.getMessage() + " in: " + text, e);
         }

@@ -302,10 +302,29 @@ public final class Upgrade {
                 for (Step step : steps) {
                     run(step);
                 }
-            } finally {
-                connection.setAutoCommit(true);
-                execute(session.forget());
-                connection.setAutoCommit(autoCommit);
+            } catch (SQLException | RuntimeException e) {
+                also(e, () -> restore(autoCommit));
+                throw e;
+            }
+            restore(autoCommit);
+        }
+
+        private void restore(boolean autoCommit) throws SQLException {
+            connection.setAutoCommit(true);
+            execute(session.forget());
+            connection.setAutoCommit(autoCommit);
+        }
+
+        private interface Work {
+            void run() throws SQLException;
+        }
+
+        /** Does what has to be done after a failure; what fails of that must not hide the failure. */
+        private static void also(Exception failure, Work work) {
+            try {
+                work.run();
+            } catch (SQLException e) {
+                failure.addSuppressed(e);
             }
         }
 
@@ -328,7 +347,7 @@ public final class Upgrade {
                     connection.commit();
                     return;
                 } catch (SQLException e) {
-                    connection.rollback();
+                    also(e, connection::rollback);
                     if (!session.isWorthRepeating(e) || System.nanoTime() > deadline) {
                         throw e;
                     }
