@@ -1,6 +1,5 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Heartbeats;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.Query;

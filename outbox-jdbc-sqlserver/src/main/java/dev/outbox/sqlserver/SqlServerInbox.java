@@ -49,7 +49,8 @@ public final class SqlServerInbox implements Inbox {
         this.queue = SqlServerQueue.over(table, connections, settings, Ack.KEEP);
         this.receive = new SqlServerReceive(
                 table.now(), consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
-        this.records = new InboxRecords(table.now().name(), connections, settings.retention(), new SqlServerRecords(table.now()));
+        this.records = new InboxRecords(
+                table.now().name(), connections, settings.retention(), new SqlServerRecords(table.now()));
         this.redelivery = new Redelivery(options.maxRedelivery);
     }
 

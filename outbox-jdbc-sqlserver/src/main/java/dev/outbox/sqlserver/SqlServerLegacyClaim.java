@@ -24,8 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Locking and crashes are as in {@link SqlServerClaim}.
  */
 final class SqlServerLegacyClaim implements Claiming.Query {
-    static final String CLAIM =
-            """
+    static final String CLAIM = """
             %1$s
             UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
             SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,

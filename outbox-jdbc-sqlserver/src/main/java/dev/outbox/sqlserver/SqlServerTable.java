@@ -92,8 +92,9 @@ record SqlServerTable(
         Found found = find(connection, name);
         Phase phase = found.phase(LegacyNames.INBOX);
         if (phase != Phase.CLEAN) {
-            throw new OutboxException("table \"" + found.name + "\" is in " + phase + ", and an inbox on SQL Server must"
-                    + " be in " + Phase.CLEAN + "; create one with OutboxMigrations.installInbox(...)");
+            throw new OutboxException(
+                    "table \"" + found.name + "\" is in " + phase + ", and an inbox on SQL Server must" + " be in "
+                            + Phase.CLEAN + "; create one with OutboxMigrations.installInbox(...)");
         }
         found.check(phase, true);
         return found.table(
@@ -208,12 +209,7 @@ record SqlServerTable(
             throw new OutboxException(
                     "table \"" + name + "\" not found; apply outbox-migrations (sqlserver) or set table(...)");
         }
-        return new Found(
-                found,
-                columns,
-                marked,
-                SqlServerCatalog.read(connection, found),
-                byCodePoint);
+        return new Found(found, columns, marked, SqlServerCatalog.read(connection, found), byCodePoint);
     }
 
     private static Optional<Phase> mark(Connection connection, TableName table) throws SQLException {

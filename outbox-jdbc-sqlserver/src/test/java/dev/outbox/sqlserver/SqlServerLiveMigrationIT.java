@@ -81,12 +81,13 @@ class SqlServerLiveMigrationIT {
         join(oldThreads);
         await().atMost(PATIENCE).untilAsserted(() -> {
             upgrade.backfill().run(ForgivingDataSource.over(database));
-            assertThat(upgrade.report(ForgivingDataSource.over(database)).obstacles(Phase.FLIPPED)).isEmpty();
+            assertThat(upgrade.report(ForgivingDataSource.over(database)).obstacles(Phase.FLIPPED))
+                    .isEmpty();
         });
         apply(Phase.FLIPPED);
         await().atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(database.query("SELECT COUNT(*) FROM " + TABLE
-                                + " WHERE LibraryToken IS NULL AND Status = 1"))
+                .untilAsserted(() -> assertThat(database.query(
+                                "SELECT COUNT(*) FROM " + TABLE + " WHERE LibraryToken IS NULL AND Status = 1"))
                         .containsExactly("0"));
         keyed = true;
         awaitProgress();
@@ -102,15 +103,18 @@ class SqlServerLiveMigrationIT {
                         .containsExactly("0"));
         assertThat(failures).isEmpty();
         assertThat(delivered).isEqualTo(placed);
-        assertThat(byKey).isNotEmpty().allSatisfy((key, numbers) -> assertThat(List.copyOf(numbers))
-                .as(key)
-                .isSorted());
+        assertThat(byKey)
+                .isNotEmpty()
+                .allSatisfy((key, numbers) ->
+                        assertThat(List.copyOf(numbers)).as(key).isSorted());
     }
 
     private void apply(Phase phase) {
         await("ready for " + phase)
                 .atMost(PATIENCE)
-                .until(() -> upgrade.report(ForgivingDataSource.over(database)).obstacles(phase).isEmpty());
+                .until(() -> upgrade.report(ForgivingDataSource.over(database))
+                        .obstacles(phase)
+                        .isEmpty());
         if (database.isBabelfish()) { // whose lock timeouts have no number by which they could be known
             await().atMost(PATIENCE)
                     .ignoreExceptionsInstanceOf(OutboxException.class)
