@@ -223,7 +223,7 @@ public final class Doctor {
                     "set lease(...) above the usual delivery time, or make deliveries shorter: a node that stalls"
                             + " while it depends on renewals lets others repeat them"));
         }
-        if (poller.phase() < table.phase().number()) {
+        if (poller.phase().compareTo(table.phase().mark()) < 0) {
             found.add(new Diagnosis(
                     "pollers",
                     Severity.WARN,

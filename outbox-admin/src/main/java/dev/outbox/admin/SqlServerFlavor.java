@@ -4,6 +4,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.ItemColumns;
 import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.Marker;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.TableName;
@@ -17,7 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** SQL Server, whose tables are all canonical. */
+/** SQL Server. */
 final class SqlServerFlavor implements Flavor {
     static final List<String> COLUMNS = ItemColumns.with("exact_key");
 
@@ -29,6 +30,12 @@ final class SqlServerFlavor implements Flavor {
             JOIN sys.schemas s ON s.schema_id = o.schema_id
             JOIN sys.columns c ON c.object_id = o.object_id
             WHERE o.object_id = OBJECT_ID(?) AND o.type = 'U'
+            """;
+
+    /** Where the migrations note the phase; a table without it is canonical, or has not the columns that are asked for. */
+    static final String FIND_MARK = """
+            SELECT CAST(p.value AS nvarchar(255)) AS mark FROM sys.extended_properties p
+            WHERE p.class = 1 AND p.major_id = OBJECT_ID(?) AND p.minor_id = 0 AND p.name = N'dev.outbox'
             """;
 
     static final String EXISTS = """
@@ -51,6 +58,17 @@ final class SqlServerFlavor implements Flavor {
             }
         }
         return columns.isEmpty() ? Optional.empty() : Optional.of(table(connection, found, box, columns));
+    }
+
+    private static Phase phase(Connection connection, TableName name) throws SQLException {
+        try (PreparedStatement find = connection.prepareStatement(FIND_MARK)) {
+            find.setNString(1, quote(name));
+            try (ResultSet row = find.executeQuery()) {
+                return (row.next() ? Marker.read("dev.outbox " + row.getString("mark")) : Optional.<Marker>empty())
+                        .map(Marker::phase)
+                        .orElse(Phase.CLEAN);
+            }
+        }
     }
 
     private static AdminTable table(Connection connection, TableName name, Box box, Map<String, String> columns)
@@ -78,7 +96,7 @@ final class SqlServerFlavor implements Flavor {
                 return new AdminTable(
                         box,
                         name,
-                        Phase.CLEAN,
+                        phase(connection, name),
                         new Layout(quote(name), physical),
                         row.getInt("audited") == 1,
                         row.getInt("listed") == 1);

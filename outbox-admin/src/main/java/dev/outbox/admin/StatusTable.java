@@ -197,7 +197,7 @@ final class StatusTable {
                     row -> new KnownPoller(
                             row.getString("poller"),
                             row.getString("version"),
-                            row.getInt("phase"),
+                            row.getString("phase"),
                             Timestamps.read(row, "started_on"),
                             notNegative(micros(row, "silent")),
                             Timestamps.readOptional(row, "last_success_on"),

@@ -48,7 +48,7 @@ class PollersIT {
 
             assertThat(pollers()).singleElement().satisfies(known -> {
                 assertThat(known.name()).isEqualTo(poller.name());
-                assertThat(known.phase()).isEqualTo(4);
+                assertThat(known.phase()).isEqualTo("4");
                 assertThat(known.lease()).isEqualTo(Duration.ofSeconds(30));
                 assertThat(known.lastSuccess()).isNotNull();
             });

@@ -10,11 +10,15 @@ import dev.outbox.migrations.Finding.Concern;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.TableReport;
 import dev.outbox.migrations.Upgrade;
+import dev.outbox.postgres.PostgresOutbox;
+import dev.outbox.spi.Heartbeat;
+import dev.outbox.spi.Source;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.UUID;
@@ -269,14 +273,73 @@ class GuardsIT {
         to(Phase.DUAL);
         OutboxMigrations.installAdmin(legacy.dataSource());
         legacy.run("INSERT INTO outbox_pollers (started_on, seen_on, lease_ms, longest_delivery_ms, phase, table_name,"
-                + " poller, version) SELECT clock_timestamp(), clock_timestamp() - ago, 0, 0, 1, '"
+                + " poller, version) SELECT clock_timestamp(), clock_timestamp() - ago, 0, 0, '1', '"
                 + outbox.report(legacy.dataSource()).table() + "', 'node-' || ago, '1'"
                 + " FROM (VALUES (interval '0'), (interval '1 hour')) AS seen(ago)");
 
-        assertRefused(Phase.FLIPPED, outbox, "1 poller that is alive still reads a phase before phase 2");
+        assertRefused(Phase.FLIPPED, outbox, "a poller that is alive still reads a phase before phase 2");
+        assertScriptRefused(Phase.FLIPPED, outbox, "a poller that is alive still reads a phase before phase 2");
 
-        legacy.run("UPDATE outbox_pollers SET phase = 2");
-        outbox.requireReady(legacy.dataSource(), Phase.FLIPPED);
+        legacy.run("UPDATE outbox_pollers SET phase = '2'");
+        outbox.apply(legacy.dataSource(), Phase.FLIPPED);
+    }
+
+    @Test
+    void aPollerThatHasNotNoticedThatNamesSettleIsWaitedFor() throws SQLException {
+        try (Legacy snake = new Legacy(Spelling.SNAKE)) {
+            OutboxMigrations.installAdmin(snake.dataSource());
+            for (Phase phase : EnumSet.range(Phase.ADDITIVE, Phase.FLIPPED)) {
+                outbox.apply(snake.dataSource(), phase);
+            }
+            PostgresOutbox node = PostgresOutbox.builder(snake.dataSource())
+                    .refreshInterval(Duration.ofMinutes(1))
+                    .build();
+            Source flipped = node.source();
+            heartbeat(flipped);
+            outbox.apply(snake.dataSource(), Phase.SETTLING);
+
+            String refusal = "a poller that is alive still reads a phase before phase 3 settling";
+            assertThatThrownBy(() -> outbox.apply(snake.dataSource(), Phase.CLEAN))
+                    .isInstanceOf(OutboxException.class)
+                    .hasMessageContaining(refusal);
+            String script = outbox.render(snake.dataSource(), Phase.CLEAN);
+            assertThatThrownBy(() -> snake.run(script))
+                    .isInstanceOf(SQLException.class)
+                    .hasMessageContaining(refusal);
+
+            heartbeat(PostgresOutbox.builder(snake.dataSource())
+                    .refreshInterval(Duration.ofMinutes(1))
+                    .build()
+                    .source());
+            outbox.apply(snake.dataSource(), Phase.CLEAN);
+        }
+    }
+
+    private static void heartbeat(Source source) {
+        Duration any = Duration.ofSeconds(1);
+        source.heartbeat(new Heartbeat("node", "1", any, any, any, any, false));
+    }
+
+    /** It may have to be repeated many times, and others wait meanwhile. */
+    @Test
+    void noTransactionThatLocksTheTableLooksThroughItsRows() throws SQLException {
+        try (Legacy snake = new Legacy(Spelling.SNAKE)) {
+            List<String> scripts = new ArrayList<>();
+            for (Phase phase : EnumSet.range(Phase.ADDITIVE, Phase.CLEAN)) {
+                scripts.add(inbox.render(snake.dataSource(), phase));
+                inbox.apply(snake.dataSource(), phase);
+                if (phase == Phase.ADDITIVE) {
+                    scripts.add(inbox.renderBack(snake.dataSource(), Phase.LEGACY));
+                } else if (phase == Phase.FLIPPED) {
+                    scripts.add(inbox.renderBack(snake.dataSource(), Phase.DUAL));
+                }
+            }
+            List<String> locking = scripts.stream()
+                    .flatMap(script -> Arrays.stream(script.split("COMMIT;")))
+                    .filter(transaction -> transaction.contains("DROP COLUMN") || transaction.contains("ADD COLUMN"))
+                    .toList();
+            assertThat(locking).hasSizeGreaterThan(3).noneMatch(transaction -> transaction.contains("count(*) FILTER"));
+        }
     }
 
     @Test

@@ -39,6 +39,7 @@ class InterruptedUpgradeIT {
                 upgrade.apply(killed.dataSource(), phase);
             } catch (OutboxException e) {
                 assertThat(killed.wasKilled()).as("%s at %d: %s", phase, at, e).isTrue();
+                assertThat(e).hasMessageContaining("killed"); // and not by what failed after that
             }
             assertThat(receives(legacy, upgrade.table() + " " + phase + " " + at))
                     .isTrue();
@@ -93,7 +94,8 @@ class InterruptedUpgradeIT {
                 INBOX.backfill().run(legacy.dataSource());
             }
             String settling = INBOX.render(legacy.dataSource(), Phase.SETTLING);
-            String half = settling.substring(0, settling.indexOf("COMMIT;") + 7);
+            int checked = settling.indexOf("COMMIT;") + 7;
+            String half = settling.substring(0, settling.indexOf("COMMIT;", checked) + 7);
             legacy.run(half);
             assertThat(INBOX.phase(legacy.dataSource())).isEqualTo(Phase.FLIPPED);
 

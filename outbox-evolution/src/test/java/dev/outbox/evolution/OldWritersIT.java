@@ -24,6 +24,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** An old application is noticed whatever it writes, and not mistaken for one of ours. */
 class OldWritersIT {
@@ -196,10 +197,14 @@ class OldWritersIT {
         }
     }
 
-    @Test
-    void whoeverMayWriteTheTableStillMay() throws SQLException {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whoeverMayWriteTheTableMayWriteIt(boolean sinceBefore) throws SQLException {
         String role = "old_" + UUID.randomUUID().toString().replace("-", "");
         try (Legacy legacy = new Legacy(Spelling.PASCAL)) {
+            if (!sinceBefore) {
+                to(Phase.ADDITIVE, legacy);
+            }
             legacy.run("CREATE ROLE " + role);
             legacy.run("GRANT SELECT, INSERT, UPDATE ON outbox TO " + role);
             OldApplication old = new OldApplication(Spelling.PASCAL, "outbox");
@@ -216,6 +221,15 @@ class OldWritersIT {
             }
             assertThat(legacy.value("SELECT count(*), count(sequence) FROM outbox WHERE status = 2"))
                     .isEqualTo("2,2");
+            assertThat(seen(legacy)).isTrue();
+            OUTBOX.apply(legacy.dataSource(), Phase.FLIPPED);
+            try (Connection connection = legacy.dataSource().getConnection();
+                    Statement statement = connection.createStatement()) {
+                statement.execute("SET ROLE " + role);
+                old.enqueue(connection, "t", "late", null, null);
+            }
+            assertThat(legacy.value("SELECT count(*) FROM outbox WHERE status = 0"))
+                    .isEqualTo("1");
             legacy.run("DROP OWNED BY " + role);
             legacy.run("DROP ROLE " + role);
         }

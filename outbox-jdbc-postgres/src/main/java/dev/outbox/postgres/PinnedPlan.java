@@ -96,8 +96,23 @@ final class PinnedPlan {
         }
     }
 
-    /** Runs it on a connection in auto-commit mode. By the time the answers are read it has committed. */
+    /**
+     * Runs it on a connection in auto-commit mode. By the time the answers are read it has committed. If the server could
+     * not run what the driver had prepared, for a column's type has changed or a pooler has changed the session, it is
+     * prepared anew and run again: nothing has happened yet.
+     */
     <T> T run(Connection connection, Parameters parameters, Reader<T> reader) throws SQLException {
+        try {
+            return once(connection, parameters, reader);
+        } catch (SQLException e) {
+            if (!isStale(e) || e.getSuppressed().length > 0) {
+                throw e;
+            }
+            return once(connection, parameters, reader);
+        }
+    }
+
+    private <T> T once(Connection connection, Parameters parameters, Reader<T> reader) throws SQLException {
         try (Query query = sql.on(connection).where(PGStatement.class, PinnedPlan::prepareAtOnce)) {
             parameters.set(query);
             query.execute();
@@ -115,11 +130,15 @@ final class PinnedPlan {
         }
     }
 
+    private static boolean isStale(SQLException failure) {
+        return failure.getSQLState() != null && STALE.contains(failure.getSQLState());
+    }
+
     /** The server waits for the end of the transaction that failed. */
     private static void end(Connection connection, SQLException failure) {
         try (Statement statement = connection.createStatement()) {
             statement.execute("ROLLBACK");
-            if (failure.getSQLState() != null && STALE.contains(failure.getSQLState())) {
+            if (isStale(failure)) {
                 statement.execute("DEALLOCATE ALL");
             }
         } catch (SQLException e) {

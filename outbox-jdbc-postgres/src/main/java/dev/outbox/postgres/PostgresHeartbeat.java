@@ -1,25 +1,18 @@
 package dev.outbox.postgres;
 
-import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.internal.Borrowed;
-import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.Heartbeats;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.spi.Heartbeat;
+import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.Map;
-import java.util.function.LongSupplier;
 
-/**
- * Notes pollers in the table {@code outbox_pollers} beside theirs, if there is one; where there is none, that is looked
- * at again every ten minutes.
- */
-final class PostgresHeartbeat {
-    private static final Duration BETWEEN_LOOKS = Duration.ofMinutes(10);
+/** Notes the pollers of one table. */
+final class PostgresHeartbeat implements Heartbeats.Statements {
     private static final String UNDEFINED_TABLE = "42P01";
 
     static final String FIND = "SELECT to_regclass(:pollers) IS NOT NULL";
@@ -48,66 +41,44 @@ final class PostgresHeartbeat {
             """;
 
     private final PostgresTable table;
-    private final Connections connections;
-    private final LongSupplier ticker;
     private final String pollers;
     private final Sql find;
     private final Sql note;
     private final Sql forget;
-    private boolean found;
-    private boolean looked;
-    private long lookedAt;
 
-    PostgresHeartbeat(PostgresTable table, Connections connections, LongSupplier ticker) {
+    PostgresHeartbeat(PostgresTable table) {
         this.table = table;
-        this.connections = connections;
-        this.ticker = ticker;
-        this.pollers = PostgresTable.quote(new TableName(table.name().schema(), "outbox_pollers"));
+        this.pollers = PostgresTable.quote(new TableName(table.name().schema(), Heartbeats.TABLE));
         Layout layout = new Layout(pollers, Map.of("pollers", pollers)); // it has no phases
         this.find = layout.resolve(FIND);
         this.note = layout.resolve(NOTE);
         this.forget = layout.resolve(FORGET);
     }
 
-    void note(Heartbeat heartbeat) {
-        if (!found && looked && ticker.getAsLong() - lookedAt < BETWEEN_LOOKS.toNanos()) {
-            return;
-        }
-        try (Borrowed borrowed = connections.autoCommitting()) {
-            if (!found) {
-                look(borrowed);
-            }
-            if (found) {
-                write(borrowed, heartbeat);
-            }
-        } catch (SQLException e) {
-            if (UNDEFINED_TABLE.equals(e.getSQLState())) {
-                found = false; // dropped meanwhile
-            } else {
-                throw SqlFailure.of("note of poller " + heartbeat.poller() + " in " + pollers + " failed", e);
-            }
-        }
-    }
-
-    private void look(Borrowed borrowed) throws SQLException {
-        try (Query query = find.on(borrowed.connection()).set("pollers", pollers);
+    @Override
+    public boolean isTable(Connection connection) throws SQLException {
+        try (Query query = find.on(connection).set("pollers", pollers);
                 ResultSet row = query.rows()) {
             row.next();
-            found = row.getBoolean(1);
-            looked = true;
-            lookedAt = ticker.getAsLong();
+            return row.getBoolean(1);
         }
     }
 
-    private void write(Borrowed borrowed, Heartbeat heartbeat) throws SQLException {
-        try (Query query = FreshPlan.of(heartbeat.last() ? forget : note, borrowed.connection())) {
+    @Override
+    public boolean isDropped(SQLException e) {
+        return UNDEFINED_TABLE.equals(e.getSQLState());
+    }
+
+    @Override
+    public void note(Connection connection, Heartbeat heartbeat) throws SQLException {
+        try (Query query = FreshPlan.of(heartbeat.last() ? forget : note, connection)) {
             query.set("table_name", table.name().toString()).set("poller", heartbeat.poller());
             if (!heartbeat.last()) {
                 query.set("running", heartbeat.running())
                         .set("since_success", heartbeat.sinceSuccess())
                         .set("lease_ms", heartbeat.lease().toMillis())
                         .set("longest_delivery_ms", heartbeat.longestDelivery().toMillis())
-                        .set("phase", table.phase().number())
+                        .set("phase", table.phase().mark())
                         .set("version", heartbeat.version());
             }
             query.update();

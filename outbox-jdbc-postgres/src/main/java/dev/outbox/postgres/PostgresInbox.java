@@ -12,6 +12,9 @@ import dev.outbox.Receipt;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.InboxRecords;
+import dev.outbox.jdbc.internal.LiveTable;
+import dev.outbox.jdbc.internal.Redelivery;
 import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
@@ -35,13 +38,17 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PostgresInbox implements Inbox {
     private final TableQueue queue;
-    private final LiveTable table;
+    private final LiveTable<PostgresTable> table;
     private final Supplier<PostgresReceive> receive;
-    private final Supplier<PostgresRecords> records;
-    private final Duration maxRedelivery;
+    private final Supplier<InboxRecords> records;
+    private final Redelivery redelivery;
 
     private PostgresInbox(
-            LiveTable table, Connections connections, TableSettings settings, Builder options, String consumer) {
+            LiveTable<PostgresTable> table,
+            Connections connections,
+            TableSettings settings,
+            Builder options,
+            String consumer) {
         this.queue = PostgresQueue.over(table, connections, settings, Ack.KEEP, options);
         this.table = table;
         Emitter emitter = settings.emitter();
@@ -49,8 +56,9 @@ public final class PostgresInbox implements Inbox {
         Duration lockTimeout = options.lockTimeout;
         this.receive = table.per(
                 found -> new PostgresReceive(found, consumer, settings.rules(), onConflict, lockTimeout, emitter));
-        this.records = table.per(found -> new PostgresRecords(found, connections, settings.retention()));
-        this.maxRedelivery = options.maxRedelivery;
+        this.records = table.per(
+                found -> new InboxRecords(found.name(), connections, settings.retention(), new PostgresRecords(found)));
+        this.redelivery = new Redelivery(options.maxRedelivery);
     }
 
     public static Builder builder(DataSource dataSource) {
@@ -95,7 +103,10 @@ public final class PostgresInbox implements Inbox {
     }
 
     private void requeue(String source, String messageId, boolean forced) {
-        table.adapting(() -> records.get().requeue(source, messageId, forced));
+        table.adapting(() -> {
+            records.get().requeue(source, messageId, forced);
+            return true;
+        });
         queue.wakeUp();
     }
 
@@ -126,17 +137,8 @@ public final class PostgresInbox implements Inbox {
      */
     @Override
     public long purge(Duration olderThan) {
-        checkWindow("olderThan", Require.present("olderThan", olderThan), maxRedelivery);
+        redelivery.check("olderThan", Require.present("olderThan", olderThan));
         return queue.purge(olderThan);
-    }
-
-    /** What is forgotten while it may still be sent again would have its effect twice. */
-    private static void checkWindow(String name, Duration window, Duration maxRedelivery) {
-        if (window.compareTo(maxRedelivery) < 0) {
-            throw new IllegalArgumentException(name + " must be at least maxRedelivery, " + maxRedelivery + ", was "
-                    + window + ": a message that comes again after its record was purged would have its effect twice;"
-                    + " set maxRedelivery(...) to the longest time after which your broker may send one again");
-        }
     }
 
     /** Options, each with its default; {@link #consumer} is required. Not thread-safe. */
@@ -207,11 +209,9 @@ public final class PostgresInbox implements Inbox {
                 throw new IllegalStateException("the inbox has no consumer; call consumer(...) with the name of the"
                         + " application that receives");
             }
-            checkWindow("retention", retention(), maxRedelivery);
-            Duration dead = deadRetention();
-            if (dead != null) {
-                checkWindow("deadRetention", dead, maxRedelivery);
-            }
+            Redelivery redelivery = new Redelivery(maxRedelivery);
+            redelivery.check("retention", retention());
+            redelivery.check("deadRetention", deadRetention());
             TableSettings settings = settings();
             return open(
                     settings,

@@ -1,13 +1,15 @@
 package dev.outbox.postgres;
 
+import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.TableOptions;
-import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.jdbc.internal.TableSettings;
 import java.time.Duration;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -21,8 +23,10 @@ public abstract sealed class PostgresOptions<B extends PostgresOptions<B>> exten
     /** How often a table that is not canonical yet is looked at by default. */
     public static final Duration REFRESH_INTERVAL = Phase.REFRESH_INTERVAL;
 
+    /** No such column, no such table, no such unique index: what a statement meets that was made for another phase. */
+    private static final Set<String> CHANGED = Set.of("42703", "42P01", "42P10");
+
     private @Nullable DataSource notify;
-    private Duration refreshInterval = REFRESH_INTERVAL;
 
     PostgresOptions(DataSource dataSource, String table, Duration retention) {
         super(dataSource, table, retention);
@@ -50,17 +54,6 @@ public abstract sealed class PostgresOptions<B extends PostgresOptions<B>> exten
         return self();
     }
 
-    /**
-     * How often a table that is not canonical yet is looked at, so that a migration is noticed without a restart; 10 ms
-     * to 1 minute. A migration waits for twice the default before it takes away what the phase before needs, so who
-     * sets more has to tell it. A canonical table is not looked at again. Default: {@link #REFRESH_INTERVAL}, 5 s.
-     */
-    public B refreshInterval(Duration refreshInterval) {
-        this.refreshInterval =
-                Require.between("refreshInterval", refreshInterval, Duration.ofMillis(10), Duration.ofMinutes(1));
-        return self();
-    }
-
     @Nullable
     DataSource notifying() {
         return notify;
@@ -83,18 +76,15 @@ public abstract sealed class PostgresOptions<B extends PostgresOptions<B>> exten
         return settings;
     }
 
-    /** What is made of a table. */
-    interface Construction<T> {
-        T over(LiveTable table, Connections connections);
+    /** Looks at the table, and again while it is not canonical. */
+    <T> T open(
+            TableSettings settings,
+            TableSettings.Detection<PostgresTable> detection,
+            TableSettings.Construction<LiveTable<PostgresTable>, T> construction) {
+        return settings.openLive(detection, PostgresOptions::hasChanged, refreshInterval(), construction);
     }
 
-    /** Looks at the table, and again while it is not canonical. */
-    <T> T open(TableSettings settings, TableSettings.Detection<PostgresTable> detection, Construction<T> construction) {
-        return settings.open(detection, (found, connections) -> {
-            LiveTable table = new LiveTable(connections, detection, found);
-            T built = construction.over(table, connections);
-            table.watch(refreshInterval);
-            return built;
-        });
+    private static boolean hasChanged(OutboxException e) {
+        return e.sqlState() != null && CHANGED.contains(e.sqlState());
     }
 }

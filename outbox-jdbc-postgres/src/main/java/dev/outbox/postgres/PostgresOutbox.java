@@ -10,6 +10,7 @@ import dev.outbox.Stage;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
 import dev.outbox.spi.TransactionalSource;
@@ -31,7 +32,8 @@ public final class PostgresOutbox implements Outbox {
     private final TableQueue queue;
     private final Supplier<PostgresEnqueue> enqueue;
 
-    private PostgresOutbox(LiveTable table, Connections connections, TableSettings settings, Builder options) {
+    private PostgresOutbox(
+            LiveTable<PostgresTable> table, Connections connections, TableSettings settings, Builder options) {
         this.queue = PostgresQueue.over(table, connections, settings, options.ack, options);
         Emitter emitter = settings.emitter();
         this.enqueue = table.per(found -> new PostgresEnqueue(found, settings.rules(), emitter));

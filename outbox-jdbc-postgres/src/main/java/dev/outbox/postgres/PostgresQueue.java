@@ -1,7 +1,9 @@
 package dev.outbox.postgres;
 
 import dev.outbox.Ack;
+import dev.outbox.jdbc.internal.AdaptingSource;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
 import dev.outbox.spi.TransactionalSource;
@@ -16,7 +18,11 @@ final class PostgresQueue {
     private PostgresQueue() {}
 
     static TableQueue over(
-            LiveTable table, Connections connections, TableSettings settings, Ack ack, PostgresOptions<?> options) {
+            LiveTable<PostgresTable> table,
+            Connections connections,
+            TableSettings settings,
+            Ack ack,
+            PostgresOptions<?> options) {
         Function<PostgresTable, PostgresSource> source = found -> new PostgresSource(
                 found,
                 connections,
@@ -37,11 +43,12 @@ final class PostgresQueue {
                                 notifying, table.now().channel(), !settings.wakesLocally(), NotifyTimes.STANDARD));
     }
 
-    private static TransactionalSource source(LiveTable table, Function<PostgresTable, PostgresSource> source) {
+    private static TransactionalSource source(
+            LiveTable<PostgresTable> table, Function<PostgresTable, PostgresSource> source) {
         return table.isSettled() ? source.apply(table.now()) : new AdaptingSource(table, table.per(source));
     }
 
-    private static IntSupplier purge(LiveTable table, Connections connections, Duration olderThan) {
+    private static IntSupplier purge(LiveTable<PostgresTable> table, Connections connections, Duration olderThan) {
         Supplier<PostgresPurge> purge = table.per(found -> PostgresPurge.ofDone(found, connections, olderThan));
         return () -> table.adapting(() -> purge.get().batch());
     }

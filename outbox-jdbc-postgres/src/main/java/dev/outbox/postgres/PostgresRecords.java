@@ -2,24 +2,19 @@ package dev.outbox.postgres;
 
 import dev.outbox.InboxRecord;
 import dev.outbox.OutboxException;
-import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.internal.Borrowed;
-import dev.outbox.jdbc.internal.CallersTransaction;
-import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.InboxRecords;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.RecordRow;
 import dev.outbox.jdbc.internal.Sql;
-import dev.outbox.jdbc.internal.StorableText;
-import dev.outbox.spi.Settlement;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Single records of an inbox, by their identity: looked at, given up, and put back. */
-final class PostgresRecords {
+/** Single records of an inbox, by their identity. Thread-safe. */
+final class PostgresRecords implements InboxRecords.Statements {
     private static final String GET = """
             SELECT {topic} AS topic, {status} AS status, {attempt_count} AS attempt_count,
                 {receipt_count} AS receipt_count, {first_seen_on} AS first_seen_on, {last_seen_on} AS last_seen_on,
@@ -51,82 +46,55 @@ final class PostgresRecords {
             WHERE {mine} AND {source} = :source AND {message_id} = :message_id AND {status} = 3 AND {topic} IS NULL
             """;
 
-    private final PostgresTable table;
-    private final Connections connections;
-    private final Duration window;
     private final Sql get;
     private final Sql markDead;
     private final Sql requeue;
     private final Sql forget;
 
-    PostgresRecords(PostgresTable table, Connections connections, Duration window) {
-        this.table = table;
-        this.connections = connections;
-        this.window = window;
+    PostgresRecords(PostgresTable table) {
         this.get = table.layout().resolve(GET);
         this.markDead = table.layout().resolve(MARK_DEAD);
         this.requeue = table.layout().resolve(REQUEUE);
         this.forget = table.layout().resolve(FORGET);
     }
 
-    Optional<InboxRecord> get(String source, String messageId) {
-        try (Borrowed borrowed = connections.autoCommitting();
-                Query query = identified(get, borrowed.connection(), source, messageId);
+    @Override
+    public Optional<InboxRecord> get(Connection connection, String source, String messageId) throws SQLException {
+        try (Query query = identified(get, connection, source, messageId);
                 ResultSet row = query.rows()) {
             return row.next() ? Optional.of(RecordRow.read(row, source, messageId)) : Optional.empty();
-        } catch (SQLException e) {
-            throw SqlFailure.of("look into " + table.name() + " failed", e);
         }
     }
 
-    boolean markDead(Connection tx, String source, String messageId, String reason) {
-        String text = Require.present("reason", reason).replace('\0', '\uFFFD');
-        CallersTransaction.check("markDead", tx);
+    @Override
+    public int markDead(Connection tx, String source, String messageId, String reason) throws SQLException {
         try (Query query = identified(markDead, tx, source, messageId)) {
-            return query.set("reason", text.substring(0, Math.min(text.length(), Settlement.MAX_ERROR)))
-                            .update()
-                    == 1;
-        } catch (SQLException e) {
-            throw SqlFailure.of("markDead in " + table.name() + " failed", e);
+            return query.set("reason", reason).update();
         }
     }
 
-    /** Answers true; what cannot be requeued is an exception. */
-    boolean requeue(String source, String messageId, boolean forced) {
-        int changed;
-        try (Borrowed borrowed = connections.autoCommitting()) {
-            changed = requeue(borrowed.connection(), source, messageId, forced);
-            if (changed == 0 && forced) {
-                changed = forget(borrowed.connection(), source, messageId);
-            }
-        } catch (SQLException e) {
-            throw SqlFailure.of("requeue in " + table.name() + " failed", e);
-        }
-        if (changed == 0) {
-            throw new OutboxException("cannot requeue message " + messageId + " from " + source + ": "
-                    + get(source, messageId)
-                            .map(record -> RecordRow.obstacle(record, window))
-                            .orElse("there is no such message"));
-        }
-        return true;
-    }
-
-    private int requeue(Connection connection, String source, String messageId, boolean forced) throws SQLException {
+    @Override
+    public int requeue(Connection connection, String source, String messageId, boolean forced, Duration window)
+            throws SQLException {
         try (Query query = identified(requeue, connection, source, messageId)) {
             return query.set("forced", forced).set("window", window).update();
         }
     }
 
-    private int forget(Connection connection, String source, String messageId) throws SQLException {
+    @Override
+    public int forget(Connection connection, String source, String messageId) throws SQLException {
         try (Query query = identified(forget, connection, source, messageId)) {
             return query.update();
         }
     }
 
+    @Override
+    public OutboxException failure(String what, SQLException e) {
+        return SqlFailure.of(what, e);
+    }
+
     private static Query identified(Sql sql, Connection connection, String source, String messageId)
             throws SQLException {
-        StorableText.check("source", Require.present("source", source));
-        StorableText.check("messageId", Require.present("messageId", messageId));
         return sql.on(connection).set("source", source).set("message_id", messageId);
     }
 }

@@ -5,6 +5,7 @@ import dev.outbox.OnDead;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Settlement.Kind;
@@ -270,7 +271,7 @@ final class PostgresSettle {
 
     /** Error texts come from anywhere: what the column cannot hold is replaced. */
     private static @Nullable String error(Settlement settlement) {
-        return settlement.error() == null ? null : settlement.error().replace('\0', '\uFFFD');
+        return settlement.error() == null ? null : StorableText.wellFormed(settlement.error());
     }
 
     private static <T> Object[] column(List<T> list, Function<T, @Nullable Object> field) {

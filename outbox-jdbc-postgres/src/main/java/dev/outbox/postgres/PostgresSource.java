@@ -10,6 +10,7 @@ import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.Heartbeats;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.Claim;
@@ -118,7 +119,7 @@ final class PostgresSource implements TransactionalSource {
 
     private final PostgresPurge purge;
     private final @Nullable PostgresPurge purgeDead;
-    private final PostgresHeartbeat heartbeats;
+    private final Heartbeats heartbeats;
     private final PinnedPlan expire;
     private final PinnedPlan nextDue;
 
@@ -153,7 +154,7 @@ final class PostgresSource implements TransactionalSource {
         this.purgeDead = deadRetention == null || byOld // which has no index for it
                 ? null
                 : PostgresPurge.ofDead(table, connections, deadRetention);
-        this.heartbeats = new PostgresHeartbeat(table, connections, ticker);
+        this.heartbeats = new Heartbeats(connections, ticker, new PostgresHeartbeat(table));
         this.expire = PinnedPlan.of(layout, EXPIRE);
         this.nextDue = PinnedPlan.of(layout, byOld ? PostgresLegacyClaim.NEXT_DUE : NEXT_DUE);
     }

@@ -7,6 +7,7 @@ import dev.outbox.jdbc.internal.Capability;
 import dev.outbox.jdbc.internal.ItemColumns;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.LegacyNames;
+import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.Marker;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
@@ -28,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * @param phase how far it has come from the old columns to the new ones
  * @param limits how many characters of a logical column it can hold, where that is less than a message may have
  */
-record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, Map<String, Integer> limits) {
+record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, Map<String, Integer> limits)
+        implements LiveTable.Seen {
     /** In case somebody else uses table oids as lock keys too. */
     private static final int LOCK_SPACE = 0x6f757462;
 

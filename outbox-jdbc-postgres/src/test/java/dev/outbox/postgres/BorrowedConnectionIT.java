@@ -1,6 +1,7 @@
 package dev.outbox.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -8,6 +9,8 @@ import dev.outbox.Message;
 import dev.outbox.Poller;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Source;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -16,6 +19,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -182,6 +186,33 @@ class BorrowedConnectionIT {
             assertThat(borrowed.connection().getTransactionIsolation()).isEqualTo(READ_COMMITTED);
         }
         assertThat(pooled.getTransactionIsolation()).isEqualTo(REPEATABLE_READ);
+    }
+
+    @Test
+    void whatWasPreparedForAColumnOfAnotherTypeIsPreparedAnew() {
+        String table = DATABASE.newTable();
+        PostgresOutbox outbox =
+                PostgresOutbox.builder(carelessPool()).table(table).build();
+        Source source = outbox.source();
+        ClaimRequest request = new ClaimRequest(10, Duration.ofHours(1), 3, Set.of(), "test");
+        for (int i = 0; i < 4; i++) {
+            source.claim(request);
+        }
+        DATABASE.execute("ALTER TABLE " + table + " ALTER COLUMN tenant_id TYPE varchar(300)");
+        DATABASE.commit(
+                outbox,
+                Message.to("t").payload("a"),
+                Message.to("t").key("k").payload("b"),
+                Message.to("t").dueIn(Duration.ofMillis(1)).payload("c"));
+
+        List<String> claimed = new ArrayList<>();
+        await().until(() -> {
+            source.claim(request)
+                    .items()
+                    .forEach(item -> claimed.add(item.message().payload()));
+            return claimed.size() == 3;
+        });
+        assertThat(claimed).containsExactlyInAnyOrder("a", "b", "c");
     }
 
     @Test

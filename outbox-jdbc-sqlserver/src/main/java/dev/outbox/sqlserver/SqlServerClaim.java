@@ -5,9 +5,11 @@ import dev.outbox.WorkItem;
 import dev.outbox.jdbc.internal.Claimed;
 import dev.outbox.jdbc.internal.Claimed.Topics;
 import dev.outbox.jdbc.internal.Claimed.Unreadable;
+import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.KeyTour;
 import dev.outbox.jdbc.internal.Marks;
 import dev.outbox.jdbc.internal.NationalText;
+import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Timestamps;
 import dev.outbox.jdbc.internal.Turns;
 import dev.outbox.jdbc.internal.WorkItemRow;
@@ -52,42 +54,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe: one poller, one claim at a time.
  */
-final class SqlServerClaim {
+final class SqlServerClaim implements Claiming.Query {
     /** Each statement stays far below the 5,000 locks at which the server would rather lock the table. */
     private static final int MOST = 500;
-
-    /** What all batches declare: what was claimed, and the topics asked for, with a full stop at the end. */
-    private static final String DECLARE = """
-            DECLARE @now datetime2(7) = SYSUTCDATETIME(), @token uniqueidentifier = :token,
-                @owner nvarchar(255) = :owner, @lease int = :lease, @filtered bit = :filtered, @listed bit = :listed,
-                @left int = :count, @most int;
-            DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
-            INSERT INTO @topics (Wanted)
-            SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
-            DECLARE @claimed TABLE (id uniqueidentifier NOT NULL, sequence bigint NOT NULL, attempt_count int NOT NULL,
-                created_on datetime2(7) NOT NULL, due_on datetime2(7) NULL, priority smallint NOT NULL,
-                topic nvarchar(255) NULL, message_key nvarchar(255) NULL, message_id nvarchar(255) NULL,
-                source nvarchar(255) NULL, correlation_id nvarchar(255) NULL, tenant_id nvarchar(255) NULL,
-                content_type nvarchar(255) NULL, headers nvarchar(max) NULL, payload nvarchar(max) NULL,
-                payload_bytes varbinary(max) NULL);
-            """;
-
-    private static final String OUTPUT = """
-            OUTPUT inserted.{work_item_id}, inserted.{sequence}, inserted.{attempt_count}, inserted.{created_on},
-                    inserted.{due_on}, inserted.{priority}, inserted.{topic}, inserted.{message_key},
-                    inserted.{message_id}, {claimed_source}, inserted.{correlation_id}, inserted.{tenant_id},
-                    inserted.{content_type}, inserted.{headers}, inserted.{payload}, inserted.{payload_bytes}
-                INTO @claimed (id, sequence, attempt_count, created_on, due_on, priority, topic, message_key,
-                    message_id, source, correlation_id, tenant_id, content_type, headers, payload, payload_bytes)""";
-
-    /** Times as datetimeoffset at UTC, so that no time zone of the JVM has a say. */
-    private static final String ANSWER = """
-            CAST(@now AS datetimeoffset(7)) AS at, LOWER(CAST(c.id AS nvarchar(36))) AS id, c.sequence,
-                c.attempt_count,
-                CAST(c.created_on AS datetimeoffset(7)) AS created_on, CAST(c.due_on AS datetimeoffset(7)) AS due_on,
-                c.priority, c.topic, c.message_key, c.message_id, c.source, c.correlation_id, c.tenant_id,
-                c.content_type, c.headers, c.payload, c.payload_bytes
-            FROM (SELECT 1 AS one) once LEFT JOIN @claimed c ON once.one = 1""";
 
     static final String READY = """
             %1$s
@@ -126,7 +95,7 @@ final class SqlServerClaim {
                 SET @left = @left - @@ROWCOUNT;
             END;
             SELECT @high_end AS high_end, @normal_end AS normal_end, @bulk_end AS bulk_end, %3$s
-            """.formatted(DECLARE, OUTPUT, ANSWER);
+            """.formatted(ClaimParts.DECLARE, ClaimParts.OUTPUT, ClaimParts.ANSWER);
 
     static final String WAITING = """
             %1$s
@@ -159,7 +128,7 @@ final class SqlServerClaim {
                 SET @left = @left - @@ROWCOUNT;
             END;
             SELECT %3$s
-            """.formatted(DECLARE, OUTPUT, ANSWER);
+            """.formatted(ClaimParts.DECLARE, ClaimParts.OUTPUT, ClaimParts.ANSWER);
 
     /** Answers also how far it walked: the last key it looked at, empty at the end of the round. */
     static final String KEYS = """
@@ -294,7 +263,7 @@ final class SqlServerClaim {
             COMMIT TRANSACTION;
             SET LOCK_TIMEOUT -1;
             SELECT @walked AS to_key, %3$s
-            """.formatted(DECLARE, OUTPUT, ANSWER);
+            """.formatted(ClaimParts.DECLARE, ClaimParts.OUTPUT, ClaimParts.ANSWER);
 
     private final SqlServerBatch ready;
     private final SqlServerBatch waiting;
@@ -312,7 +281,8 @@ final class SqlServerClaim {
         this.marks = new Marks(ticker, new SqlServerMarks());
     }
 
-    Claimed run(Connection connection, ClaimRequest request) throws SQLException {
+    @Override
+    public Claimed run(Connection connection, ClaimRequest request) throws SQLException {
         Topics topics = Topics.of(request);
         if (topics.areNone()) {
             return Claimed.nothing();
@@ -333,13 +303,7 @@ final class SqlServerClaim {
         return batch.run(
                 connection,
                 query -> {
-                    query.set("count", count)
-                            .set("token", new NationalText(token))
-                            .set("lease", (int) request.lease().toMillis())
-                            .set("owner", new NationalText(request.owner()))
-                            .set("topics", JsonRows.topics(topics.names()))
-                            .set("filtered", !topics.areAll())
-                            .set("listed", topics.listed());
+                    set(query, request, topics, token);
                     switch (road) {
                         case READY -> {
                             marks.setReady(query, count);
@@ -350,6 +314,17 @@ final class SqlServerClaim {
                     }
                 },
                 rows -> read(road, rows, token, count));
+    }
+
+    /** What all batches declare. */
+    static Query set(Query query, ClaimRequest request, Topics topics, String token) throws SQLException {
+        return query.set("count", Math.min(request.count(), MOST))
+                .set("token", new NationalText(token))
+                .set("lease", (int) request.lease().toMillis())
+                .set("owner", new NationalText(request.owner()))
+                .set("topics", JsonRows.topics(topics.names()))
+                .set("filtered", !topics.areAll())
+                .set("listed", topics.listed());
     }
 
     private Claimed read(Turns.Road road, ResultSet rows, String token, int count) throws SQLException {

@@ -4,6 +4,7 @@ import dev.outbox.Enqueued;
 import dev.outbox.Message;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.CallersTransaction;
 import dev.outbox.jdbc.internal.KeyBuckets;
 import dev.outbox.jdbc.internal.MessageRow;
@@ -83,7 +84,7 @@ final class SqlServerEnqueue {
                 bytes_at int '$.bytes_at', bytes_length int '$.bytes_length',
                 hash_at int '$.hash_at', hash_length int '$.hash_length') j;
             INSERT INTO @buckets (Bucket) SELECT DISTINCT CAST(value AS int) FROM OPENJSON(:buckets);
-            SELECT @rows = COUNT(*) FROM {table} WHERE {sequence} = 0;
+            SELECT @rows = COUNT(*) FROM {table} WHERE {no_row};
             IF @patience < 0 OR @@LOCK_TIMEOUT BETWEEN 0 AND @patience SET @patience = @@LOCK_TIMEOUT;
             SELECT @bucket = MIN(Bucket) FROM @buckets;
             WHILE @bucket IS NOT NULL AND @lock_code >= 0
@@ -95,7 +96,7 @@ final class SqlServerEnqueue {
             END;
             IF @lock_code >= 0
             BEGIN
-                INSERT INTO @drawn (Sequence) SELECT NEXT VALUE FOR {next_sequence} FROM @messages;
+                INSERT INTO @drawn (Sequence) SELECT {next_sequence} FROM @messages;
                 UPDATE m SET Sequence = d.Sequence
                 FROM @messages m
                 JOIN (SELECT Sequence, ROW_NUMBER() OVER (ORDER BY Sequence) - 1 AS Position FROM @drawn) d
@@ -146,16 +147,24 @@ final class SqlServerEnqueue {
 
     /** The message as it would be stored: encoded, and found to be fit for it. */
     Message prepare(Message message) {
-        return MessageRow.of(message, rules).message();
+        MessageRow row = MessageRow.of(message, rules);
+        table.check(row.message());
+        return row.message();
+    }
+
+    private MessageRow row(Message message) {
+        MessageRow row = MessageRow.of(message, rules);
+        table.check(row.message());
+        return table.phase() == Phase.CLEAN ? row : row.withMessageId();
     }
 
     Enqueued all(Connection tx, List<Message> messages) {
-        List<MessageRow> rows =
-                messages.stream().map(message -> MessageRow.of(message, rules)).toList();
+        List<MessageRow> rows = messages.stream().map(this::row).toList();
         CallersTransaction.check("enqueue", tx);
         if (rows.isEmpty()) {
             return new Enqueued(List.of(), List.of());
         }
+        SqlServerChange.begin(tx, table);
         Set<String> stored = insert(tx, rows);
         // The first of several equal ids in one call is the one that was stored.
         List<MessageRow> fresh = new ArrayList<>();

@@ -21,7 +21,7 @@ final class SqlServerHandling {
             SET NOCOUNT ON;
             DECLARE @rows int, @lock_code int, @resource nvarchar(255);
             SET @resource = CONCAT(N'dev.outbox handling ', @@SPID);
-            SELECT @rows = COUNT(*) FROM {table} WHERE {sequence} = 0;
+            SELECT @rows = COUNT(*) FROM {table} WHERE {no_row};
             EXEC @lock_code = sp_getapplock @Resource = @resource, @LockMode = N'Exclusive',
                 @LockOwner = N'Transaction', @LockTimeout = 0;
             SELECT @lock_code AS lock_code;

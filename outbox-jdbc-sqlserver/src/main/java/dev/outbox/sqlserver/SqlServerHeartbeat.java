@@ -1,28 +1,19 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.internal.Borrowed;
-import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.Heartbeats;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.spi.Heartbeat;
+import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.function.LongSupplier;
 
-/**
- * Notes pollers in the table {@code outbox_pollers} beside theirs, if there is one; where there is none, that is looked
- * at again every ten minutes.
- */
-final class SqlServerHeartbeat {
-    private static final Duration BETWEEN_LOOKS = Duration.ofMinutes(10);
+/** Notes the pollers of one table. */
+final class SqlServerHeartbeat implements Heartbeats.Statements {
     private static final int INVALID_OBJECT = 208;
-
-    /** All tables are canonical. */
-    private static final int PHASE = 4;
 
     static final String FIND = "SELECT CASE WHEN OBJECT_ID(:pollers) IS NULL THEN 0 ELSE 1 END AS found";
 
@@ -47,58 +38,36 @@ final class SqlServerHeartbeat {
             """;
 
     private final SqlServerTable table;
-    private final Connections connections;
-    private final LongSupplier ticker;
     private final String pollers;
     private final Sql find;
     private final SqlServerBatch note;
-    private boolean found;
-    private boolean looked;
-    private long lookedAt;
 
-    SqlServerHeartbeat(SqlServerTable table, Connections connections, LongSupplier ticker) {
+    SqlServerHeartbeat(SqlServerTable table) {
         this.table = table;
-        this.connections = connections;
-        this.ticker = ticker;
-        this.pollers = SqlServerTable.quote(new TableName(table.name().schema(), "outbox_pollers"));
+        this.pollers = SqlServerTable.quote(new TableName(table.name().schema(), Heartbeats.TABLE));
         this.find = table.layout().resolve(FIND);
         this.note = SqlServerBatch.of(table.layout().with("pollers", pollers), NOTE);
     }
 
-    void note(Heartbeat heartbeat) {
-        if (!found && looked && ticker.getAsLong() - lookedAt < BETWEEN_LOOKS.toNanos()) {
-            return;
-        }
-        try (Borrowed borrowed = connections.autoCommitting()) {
-            if (!found) {
-                look(borrowed);
-            }
-            if (found) {
-                write(borrowed, heartbeat);
-            }
-        } catch (SQLException e) {
-            if (e.getErrorCode() == INVALID_OBJECT) {
-                found = false; // dropped meanwhile
-            } else {
-                throw SqlFailure.of("note of poller " + heartbeat.poller() + " in " + pollers + " failed", e);
-            }
-        }
-    }
-
-    private void look(Borrowed borrowed) throws SQLException {
-        try (Query query = find.on(borrowed.connection()).set("pollers", new NationalText(pollers));
+    @Override
+    public boolean isTable(Connection connection) throws SQLException {
+        try (Query query = find.on(connection).set("pollers", new NationalText(pollers));
                 ResultSet row = query.rows()) {
             row.next();
-            found = row.getInt("found") == 1;
-            looked = true;
-            lookedAt = ticker.getAsLong();
+            return row.getInt("found") == 1;
         }
     }
 
-    private void write(Borrowed borrowed, Heartbeat heartbeat) throws SQLException {
+    @Override
+    public boolean isDropped(SQLException e) {
+        return e.getErrorCode() == INVALID_OBJECT;
+    }
+
+    @Override
+    public void note(Connection connection, Heartbeat heartbeat) throws SQLException {
         Duration sinceSuccess = heartbeat.sinceSuccess();
         note.run(
-                borrowed.connection(),
+                connection,
                 query -> query.set("table_name", new NationalText(table.name().toString()))
                         .set("poller", new NationalText(heartbeat.poller()))
                         .set("last", heartbeat.last() ? 1 : 0)
@@ -106,7 +75,7 @@ final class SqlServerHeartbeat {
                         .set("since_success", (Object) (sinceSuccess == null ? null : sinceSuccess.toMillis()))
                         .set("lease_ms", heartbeat.lease().toMillis())
                         .set("longest_delivery_ms", heartbeat.longestDelivery().toMillis())
-                        .set("phase", PHASE)
+                        .set("phase", new NationalText(table.phase().mark()))
                         .set("version", new NationalText(heartbeat.version())),
                 rows -> rows.next());
     }

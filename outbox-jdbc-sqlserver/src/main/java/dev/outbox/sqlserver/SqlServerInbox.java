@@ -11,6 +11,9 @@ import dev.outbox.PollerBuilder;
 import dev.outbox.Receipt;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.InboxRecords;
+import dev.outbox.jdbc.internal.LiveTable;
+import dev.outbox.jdbc.internal.Redelivery;
 import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
@@ -34,16 +37,21 @@ import org.jspecify.annotations.Nullable;
 public final class SqlServerInbox implements Inbox {
     private final TableQueue queue;
     private final SqlServerReceive receive;
-    private final SqlServerRecords records;
-    private final Duration maxRedelivery;
+    private final InboxRecords records;
+    private final Redelivery redelivery;
 
     private SqlServerInbox(
-            SqlServerTable table, Connections connections, TableSettings settings, Builder options, String consumer) {
+            LiveTable<SqlServerTable> table,
+            Connections connections,
+            TableSettings settings,
+            Builder options,
+            String consumer) {
         this.queue = SqlServerQueue.over(table, connections, settings, Ack.KEEP);
         this.receive = new SqlServerReceive(
-                table, consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
-        this.records = new SqlServerRecords(table, connections, settings.retention());
-        this.maxRedelivery = options.maxRedelivery;
+                table.now(), consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
+        this.records = new InboxRecords(
+                table.now().name(), connections, settings.retention(), new SqlServerRecords(table.now()));
+        this.redelivery = new Redelivery(options.maxRedelivery);
     }
 
     public static Builder builder(DataSource dataSource) {
@@ -116,17 +124,8 @@ public final class SqlServerInbox implements Inbox {
      */
     @Override
     public long purge(Duration olderThan) {
-        checkWindow("olderThan", Require.present("olderThan", olderThan), maxRedelivery);
+        redelivery.check("olderThan", Require.present("olderThan", olderThan));
         return queue.purge(olderThan);
-    }
-
-    /** What is forgotten while it may still be sent again would have its effect twice. */
-    private static void checkWindow(String name, Duration window, Duration maxRedelivery) {
-        if (window.compareTo(maxRedelivery) < 0) {
-            throw new IllegalArgumentException(name + " must be at least maxRedelivery, " + maxRedelivery + ", was "
-                    + window + ": a message that comes again after its record was purged would have its effect twice;"
-                    + " set maxRedelivery(...) to the longest time after which your broker may send one again");
-        }
     }
 
     /** Options, each with its default; {@link #consumer} is required. Not thread-safe. */
@@ -201,13 +200,12 @@ public final class SqlServerInbox implements Inbox {
                 throw new IllegalStateException("the inbox has no consumer; call consumer(...) with the name of the"
                         + " application that receives");
             }
-            checkWindow("retention", retention(), maxRedelivery);
-            Duration dead = deadRetention();
-            if (dead != null) {
-                checkWindow("deadRetention", dead, maxRedelivery);
-            }
+            Redelivery redelivery = new Redelivery(maxRedelivery);
+            redelivery.check("retention", retention());
+            redelivery.check("deadRetention", deadRetention());
             TableSettings settings = settings();
-            return settings.open(
+            return open(
+                    settings,
                     (connection, table) -> SqlServerTable.detectInbox(connection, table, name),
                     (table, connections) -> new SqlServerInbox(table, connections, settings, this, name));
         }

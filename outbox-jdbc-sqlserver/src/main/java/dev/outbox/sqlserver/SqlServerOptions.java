@@ -1,6 +1,7 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.jdbc.TableOptions;
+import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.jdbc.internal.TableSettings;
@@ -29,5 +30,13 @@ public abstract sealed class SqlServerOptions<B extends SqlServerOptions<B>> ext
                 listeners(),
                 wakesLocally(),
                 ticker());
+    }
+
+    /** Looks at the table, and again while it is not canonical. */
+    <T> T open(
+            TableSettings settings,
+            TableSettings.Detection<SqlServerTable> detection,
+            TableSettings.Construction<LiveTable<SqlServerTable>, T> construction) {
+        return settings.openLive(detection, SqlServerChange::isBehind, refreshInterval(), construction);
     }
 }

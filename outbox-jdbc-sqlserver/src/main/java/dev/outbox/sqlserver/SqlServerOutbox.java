@@ -7,8 +7,10 @@ import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.PollerBuilder;
 import dev.outbox.Stage;
+import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
 import dev.outbox.spi.TransactionalSource;
@@ -17,22 +19,28 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 /**
  * An outbox in a SQL Server table. Building it looks at the table once and fails early and clearly; after
- * that no call reads the catalog, least of all inside a caller's transaction.
+ * that no call reads the catalog inside a caller's transaction. While the table is on its way from a legacy layout
+ * it is looked at from time to time, on a connection of the data source.
  *
  * <p>Thread-safe. The data source is used for the poller and for purge; enqueue uses the caller's own
  * connection.
  */
 public final class SqlServerOutbox implements Outbox {
     private final TableQueue queue;
-    private final SqlServerEnqueue enqueue;
+    private final LiveTable<SqlServerTable> table;
+    private final Supplier<SqlServerEnqueue> enqueue;
 
-    private SqlServerOutbox(SqlServerTable table, Connections connections, TableSettings settings, Builder options) {
+    private SqlServerOutbox(
+            LiveTable<SqlServerTable> table, Connections connections, TableSettings settings, Builder options) {
         this.queue = SqlServerQueue.over(table, connections, settings, options.ack);
-        this.enqueue = new SqlServerEnqueue(table, settings.rules(), settings.emitter());
+        this.table = table;
+        Emitter emitter = settings.emitter();
+        this.enqueue = table.per(found -> new SqlServerEnqueue(found, settings.rules(), emitter));
     }
 
     /** An outbox in the table {@code outbox} with all defaults. */
@@ -46,17 +54,22 @@ public final class SqlServerOutbox implements Outbox {
 
     @Override
     public Enqueued enqueue(Connection tx, Message message) {
-        return wakingAfter(tx, enqueue.all(tx, List.of(Require.present("message", message))));
+        return all(tx, List.of(Require.present("message", message)));
     }
 
     @Override
     public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
-        return wakingAfter(tx, enqueue.all(tx, new ArrayList<>(Require.present("messages", messages))));
+        return all(tx, new ArrayList<>(Require.present("messages", messages)));
+    }
+
+    private Enqueued all(Connection tx, List<Message> messages) {
+        return wakingAfter(
+                tx, table.adapting(() -> enqueue.get().all(tx, messages), () -> SqlServerChange.isUnharmed(tx)));
     }
 
     @Override
     public Stage stage() {
-        return Stage.over(this, enqueue::prepare);
+        return Stage.over(this, message -> enqueue.get().prepare(message));
     }
 
     private Enqueued wakingAfter(Connection tx, Enqueued enqueued) {
@@ -118,7 +131,8 @@ public final class SqlServerOutbox implements Outbox {
          */
         public SqlServerOutbox build() {
             TableSettings settings = settings();
-            return settings.open(
+            return open(
+                    settings,
                     SqlServerTable::detect,
                     (table, connections) -> new SqlServerOutbox(table, connections, settings, this));
         }

@@ -17,11 +17,11 @@ final class SqlServerPurge {
             DELETE t
             FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
             JOIN (
-                SELECT TOP (@batch) {sequence} AS place
+                SELECT TOP (@batch) {place} AS place
                 FROM {table} WITH ({by_done}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                WHERE {mine} AND {status} = 2 AND {processed_on} < @before
-                ORDER BY {processed_on}) picked ON t.{sequence} = picked.place
-            WHERE t.{status} = 2;
+                WHERE {mine} AND {status} = 2 AND {done} AND {processed_on} < @before
+                ORDER BY {processed_on}) picked ON t.{place} = picked.place
+            WHERE t.{done};
             SELECT @@ROWCOUNT AS removed;
             """;
 
@@ -33,10 +33,10 @@ final class SqlServerPurge {
             DELETE t
             FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
             JOIN (
-                SELECT TOP (@batch) {sequence} AS place
-                FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                SELECT TOP (@batch) {place} AS place
+                FROM {table} WITH ({by_dead}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                 WHERE {mine} AND {status} = 3 AND {blocks_key} = 0 AND {processed_on} < @before
-                ORDER BY {processed_on}) picked ON t.{sequence} = picked.place
+                ORDER BY {processed_on}) picked ON t.{place} = picked.place
             WHERE t.{status} = 3;
             SELECT @@ROWCOUNT AS removed;
             """;

@@ -1,27 +1,45 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.Ack;
+import dev.outbox.jdbc.internal.AdaptingSource;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.TableQueue;
 import dev.outbox.jdbc.internal.TableSettings;
+import dev.outbox.spi.TransactionalSource;
+import java.time.Duration;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 /** Makes the queue of an outbox or inbox table. */
 final class SqlServerQueue {
     private SqlServerQueue() {}
 
-    static TableQueue over(SqlServerTable table, Connections connections, TableSettings settings, Ack ack) {
+    static TableQueue over(LiveTable<SqlServerTable> table, Connections connections, TableSettings settings, Ack ack) {
+        Function<SqlServerTable, SqlServerSource> source = found -> new SqlServerSource(
+                found,
+                connections,
+                ack,
+                settings.retention(),
+                settings.deadRetention(),
+                settings.serializer(),
+                settings.ticker());
         return new TableQueue(
-                table.name(),
+                table.now().name(),
                 settings,
-                () -> new SqlServerSource(
-                        table,
-                        connections,
-                        ack,
-                        settings.retention(),
-                        settings.deadRetention(),
-                        settings.serializer(),
-                        settings.ticker()),
-                olderThan -> SqlServerPurge.ofDone(table, connections, olderThan)::batch,
+                () -> source(table, source),
+                olderThan -> purge(table, connections, olderThan),
                 null);
+    }
+
+    private static TransactionalSource source(
+            LiveTable<SqlServerTable> table, Function<SqlServerTable, SqlServerSource> source) {
+        return table.isSettled() ? source.apply(table.now()) : new AdaptingSource(table, table.per(source));
+    }
+
+    private static IntSupplier purge(LiveTable<SqlServerTable> table, Connections connections, Duration olderThan) {
+        Supplier<SqlServerPurge> purge = table.per(found -> SqlServerPurge.ofDone(found, connections, olderThan));
+        return () -> table.adapting(() -> purge.get().batch());
     }
 }

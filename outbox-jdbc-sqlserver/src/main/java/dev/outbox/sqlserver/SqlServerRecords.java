@@ -2,25 +2,19 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.InboxRecord;
 import dev.outbox.OutboxException;
-import dev.outbox.internal.Require;
-import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.internal.Borrowed;
-import dev.outbox.jdbc.internal.CallersTransaction;
-import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.InboxRecords;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.RecordRow;
 import dev.outbox.jdbc.internal.Sql;
-import dev.outbox.jdbc.internal.StorableText;
-import dev.outbox.spi.Settlement;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Single records of an inbox, by their identity: looked at, given up, and put back. */
-final class SqlServerRecords {
+/** Single records of an inbox, by their identity. Thread-safe. */
+final class SqlServerRecords implements InboxRecords.Statements {
     static final String GET = """
             SELECT {topic} AS topic, {status} AS status, {attempt_count} AS attempt_count,
                 {receipt_count} AS receipt_count, CAST({first_seen_on} AS datetimeoffset(7)) AS first_seen_on,
@@ -65,76 +59,53 @@ final class SqlServerRecords {
             SELECT @@ROWCOUNT AS changed;
             """;
 
-    private final SqlServerTable table;
-    private final Connections connections;
-    private final Duration window;
     private final Sql get;
     private final Sql markDead;
     private final Sql requeue;
     private final Sql forget;
 
-    SqlServerRecords(SqlServerTable table, Connections connections, Duration window) {
-        this.table = table;
-        this.connections = connections;
-        this.window = window;
+    SqlServerRecords(SqlServerTable table) {
         this.get = table.layout().resolve(GET);
         this.markDead = table.layout().resolve(MARK_DEAD);
         this.requeue = table.layout().resolve(REQUEUE);
         this.forget = table.layout().resolve(FORGET);
     }
 
-    Optional<InboxRecord> get(String source, String messageId) {
-        try (Borrowed borrowed = connections.autoCommitting();
-                Query query = identified(get, borrowed.connection(), source, messageId);
+    @Override
+    public Optional<InboxRecord> get(Connection connection, String source, String messageId) throws SQLException {
+        try (Query query = identified(get, connection, source, messageId);
                 ResultSet row = query.rows()) {
             return row.next() ? Optional.of(RecordRow.read(row, source, messageId)) : Optional.empty();
-        } catch (SQLException e) {
-            throw SqlFailure.of("look into " + table.name() + " failed", e);
         }
     }
 
-    boolean markDead(Connection tx, String source, String messageId, String reason) {
-        String text = SqlServerSettle.wellFormed(Require.present("reason", reason));
-        CallersTransaction.check("markDead", tx);
+    @Override
+    public int markDead(Connection tx, String source, String messageId, String reason) throws SQLException {
         try (Query query = identified(markDead, tx, source, messageId)) {
-            query.set("reason", new NationalText(text.substring(0, Math.min(text.length(), Settlement.MAX_ERROR))));
-            return changed(query) == 1;
-        } catch (SQLException e) {
-            throw SqlServerLocks.failure("markDead in " + table.name() + " failed", e);
+            return changed(query.set("reason", new NationalText(reason)));
         }
     }
 
-    void requeue(String source, String messageId, boolean forced) {
-        int changed;
-        try (Borrowed borrowed = connections.autoCommitting()) {
-            changed = requeue(borrowed.connection(), source, messageId, forced);
-            if (changed == 0 && forced) {
-                changed = forget(borrowed.connection(), source, messageId);
-            }
-        } catch (SQLException e) {
-            throw SqlFailure.of("requeue in " + table.name() + " failed", e);
-        }
-        if (changed == 0) {
-            throw new OutboxException("cannot requeue message " + messageId + " from " + source + ": "
-                    + get(source, messageId)
-                            .map(record -> RecordRow.obstacle(record, window))
-                            .orElse("there is no such message"));
-        }
-    }
-
-    private int requeue(Connection connection, String source, String messageId, boolean forced) throws SQLException {
+    @Override
+    public int requeue(Connection connection, String source, String messageId, boolean forced, Duration window)
+            throws SQLException {
         try (Query query = identified(requeue, connection, source, messageId)) {
-            query.set("forced", forced ? 1 : 0)
+            return changed(query.set("forced", forced ? 1 : 0)
                     .set("window_days", (int) window.toDays())
-                    .set("window_seconds", (int) (window.toSeconds() % 86_400));
-            return changed(query);
+                    .set("window_seconds", (int) (window.toSeconds() % 86_400)));
         }
     }
 
-    private int forget(Connection connection, String source, String messageId) throws SQLException {
+    @Override
+    public int forget(Connection connection, String source, String messageId) throws SQLException {
         try (Query query = identified(forget, connection, source, messageId)) {
             return changed(query);
         }
+    }
+
+    @Override
+    public OutboxException failure(String what, SQLException e) {
+        return SqlServerLocks.failure(what, e);
     }
 
     /** Asked of the server, because an update count depends on the session's NOCOUNT. */
@@ -147,8 +118,6 @@ final class SqlServerRecords {
 
     private static Query identified(Sql sql, Connection connection, String source, String messageId)
             throws SQLException {
-        StorableText.check("source", Require.present("source", source));
-        StorableText.check("messageId", Require.present("messageId", messageId));
         return sql.on(connection)
                 .set("source", new NationalText(source + "."))
                 .set("message_id", new NationalText(messageId + "."));

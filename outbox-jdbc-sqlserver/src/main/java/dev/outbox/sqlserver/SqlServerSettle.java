@@ -5,6 +5,7 @@ import dev.outbox.OnDead;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Settlement.Kind;
@@ -32,36 +33,37 @@ final class SqlServerSettle {
     static final String SETTLE = """
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @delete_done bit = :delete_done;
             DECLARE @texts nvarchar(max) = :texts COLLATE Latin1_General_100_BIN2;
-            DECLARE @verdicts TABLE (Id uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL,
+            DECLARE @verdicts TABLE (Item uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL,
                 Verdict smallint NOT NULL, Delay bigint NULL, Error nvarchar(2000) NULL, GivenBack int NOT NULL,
                 Blocks bit NOT NULL);
-            DECLARE @settled TABLE (Id uniqueidentifier NOT NULL);
-            INSERT INTO @verdicts (Id, Token, Verdict, Delay, Error, GivenBack, Blocks)
+            DECLARE @settled TABLE (Item uniqueidentifier NOT NULL);
+            INSERT INTO @verdicts (Item, Token, Verdict, Delay, Error, GivenBack, Blocks)
             SELECT j.id, j.token, j.verdict, j.delay, SUBSTRING(@texts, j.error_at, j.error_length), j.given_back, j.blocks
             FROM OPENJSON(:settlements) WITH (id uniqueidentifier '$.id', token uniqueidentifier '$.token',
                 verdict smallint '$.verdict', delay bigint '$.delay', error_at int '$.error_at',
                 error_length int '$.error_length',
                 given_back int '$.given_back', blocks bit '$.blocks') j;
-            DELETE FROM @verdicts WHERE NOT EXISTS (
+            DELETE v FROM @verdicts v WHERE NOT EXISTS (
                 SELECT 1 FROM {table} t
-                WHERE t.{work_item_id} = Id AND t.{owner_token} = Token AND t.{status} = 1 AND t.{topic} IS NOT NULL);
-            INSERT INTO @verdicts (Id, Token, Verdict, Delay, Error, GivenBack, Blocks)
+                WHERE t.{work_item_id} = v.Item AND t.{owner_token} = v.Token AND t.{status} = 1
+                  AND t.{topic} IS NOT NULL);
+            INSERT INTO @verdicts (Item, Token, Verdict, Delay, Error, GivenBack, Blocks)
             SELECT later.{work_item_id}, held.token, 0, NULL, NULL, 1, 0
             FROM (
                 SELECT t.{exact_key} AS exact_key, t.{owner_token} AS token, MIN(t.{sequence}) AS sequence
                 FROM @verdicts v JOIN {table} t
-                  ON t.{work_item_id} = v.Id AND t.{owner_token} = v.Token AND t.{status} = 1
+                  ON t.{work_item_id} = v.Item AND t.{owner_token} = v.Token AND t.{status} = 1
                 WHERE t.{topic} IS NOT NULL AND (v.Verdict = 0 OR v.Blocks = 1) AND t.{message_key} IS NOT NULL
                 GROUP BY t.{exact_key}, t.{owner_token}) held
             JOIN {table} later
               ON later.{exact_key} = held.exact_key AND later.{owner_token} = held.token
                 AND later.{sequence} > held.sequence
             WHERE {mine} AND later.{status} < 2 AND later.{status} = 1 AND later.{message_key} IS NOT NULL
-              AND NOT EXISTS (SELECT 1 FROM @verdicts v WHERE v.Id = later.{work_item_id});
+              AND NOT EXISTS (SELECT 1 FROM @verdicts v WHERE v.Item = later.{work_item_id});
             IF @delete_done = 1
                 DELETE t
-                OUTPUT deleted.{work_item_id} INTO @settled (Id)
-                FROM {table} t WITH (ROWLOCK) JOIN @verdicts v ON t.{work_item_id} = v.Id
+                OUTPUT deleted.{work_item_id} INTO @settled (Item)
+                FROM {table} t WITH (ROWLOCK) JOIN @verdicts v ON t.{work_item_id} = v.Item
                 WHERE v.Verdict = 2 AND t.{owner_token} = v.Token AND t.{status} = 1 AND t.{topic} IS NOT NULL;
             UPDATE {table} WITH (ROWLOCK) SET {status} = v.Verdict, {owner_token} = NULL, {locked_until} = NULL,
                 {attempt_count} = {attempt_count} - v.GivenBack,
@@ -74,27 +76,27 @@ final class SqlServerSettle {
                     WHEN {message_key} IS NULL THEN @now
                     ELSE {due_on} END,
                 {processed_on} = CASE WHEN v.Verdict <> 0 THEN @now END
-            OUTPUT inserted.{work_item_id} INTO @settled (Id)
+            OUTPUT inserted.{work_item_id} INTO @settled (Item)
             FROM @verdicts v
-            WHERE {work_item_id} = v.Id AND {owner_token} = v.Token AND {status} = 1 AND {topic} IS NOT NULL
+            WHERE {work_item_id} = v.Item AND {owner_token} = v.Token AND {status} = 1 AND {topic} IS NOT NULL
               AND (v.Verdict <> 2 OR @delete_done = 0);
-            SELECT LOWER(CAST(v.Id AS nvarchar(36))) AS id, LOWER(CAST(v.Token AS nvarchar(36))) AS token
-            FROM @settled s JOIN @verdicts v ON v.Id = s.Id;
+            SELECT LOWER(CAST(v.Item AS nvarchar(36))) AS id, LOWER(CAST(v.Token AS nvarchar(36))) AS token
+            FROM @settled s JOIN @verdicts v ON v.Item = s.Item;
             """;
 
     /** Touches no index: LockedUntil is in none. */
     static final String RENEW = """
             DECLARE @until datetime2(7) = DATEADD(millisecond, CAST(:lease AS int), SYSUTCDATETIME());
-            DECLARE @leases TABLE (Id uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL);
-            DECLARE @renewed TABLE (Id uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL);
-            INSERT INTO @leases (Id, Token)
+            DECLARE @leases TABLE (Item uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL);
+            DECLARE @renewed TABLE (Item uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL);
+            INSERT INTO @leases (Item, Token)
             SELECT j.id, j.token
             FROM OPENJSON(:leases) WITH (id uniqueidentifier '$.id', token uniqueidentifier '$.token') j;
             UPDATE {table} WITH (ROWLOCK) SET {locked_until} = @until
-            OUTPUT inserted.{work_item_id}, inserted.{owner_token} INTO @renewed (Id, Token)
+            OUTPUT inserted.{work_item_id}, inserted.{owner_token} INTO @renewed (Item, Token)
             FROM @leases l
-            WHERE {work_item_id} = l.Id AND {owner_token} = l.Token AND {status} = 1 AND {topic} IS NOT NULL;
-            SELECT LOWER(CAST(Id AS nvarchar(36))) AS id, LOWER(CAST(Token AS nvarchar(36))) AS token FROM @renewed;
+            WHERE {work_item_id} = l.Item AND {owner_token} = l.Token AND {status} = 1 AND {topic} IS NOT NULL;
+            SELECT LOWER(CAST(Item AS nvarchar(36))) AS id, LOWER(CAST(Token AS nvarchar(36))) AS token FROM @renewed;
             """;
 
     private final boolean byCodePoint;
@@ -176,15 +178,6 @@ final class SqlServerSettle {
     }
 
     private static @Nullable String error(Settlement settlement) {
-        return settlement.error() == null ? null : wellFormed(settlement.error());
-    }
-
-    /** Error texts come from anywhere: what JSON or the column cannot hold is replaced. */
-    static String wellFormed(String text) {
-        StringBuilder good = new StringBuilder(text.length());
-        text.codePoints()
-                .map(c -> c == 0 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) ? 0xFFFD : c)
-                .forEach(good::appendCodePoint);
-        return good.toString();
+        return settlement.error() == null ? null : StorableText.wellFormed(settlement.error());
     }
 }

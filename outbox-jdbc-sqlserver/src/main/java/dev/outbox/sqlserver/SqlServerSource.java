@@ -5,9 +5,11 @@ import dev.outbox.OnDead;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.Heartbeats;
 import dev.outbox.jdbc.internal.Timestamps;
 import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.Claim;
@@ -47,8 +49,8 @@ final class SqlServerSource implements TransactionalSource {
             DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
             INSERT INTO @topics (Wanted)
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
-            DECLARE @expired TABLE (id uniqueidentifier NOT NULL, sequence bigint NOT NULL, attempt_count int NOT NULL,
-                created_on datetime2(7) NOT NULL, topic nvarchar(255) NULL, source nvarchar(255) NULL,
+            DECLARE @expired TABLE (id uniqueidentifier NOT NULL, sequence bigint NULL, attempt_count int NOT NULL,
+                created_on datetimeoffset(7) NOT NULL, topic nvarchar(255) NULL, source nvarchar(255) NULL,
                 status smallint NOT NULL);
             UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK) SET
                 {status} = CASE WHEN {attempt_count} >= @max_attempts THEN 3 ELSE 0 END,
@@ -56,7 +58,7 @@ final class SqlServerSource implements TransactionalSource {
                     AND {message_key} IS NOT NULL THEN 1 ELSE 0 END,
                 {owner_token} = NULL, {locked_until} = NULL,
                 {due_on} = CASE
-                    WHEN {message_key} IS NOT NULL AND picked.place > (
+                    WHEN {message_key} IS NOT NULL AND {sequence} > (
                         SELECT MIN(h.{sequence}) FROM {table} h WITH (READUNCOMMITTED)
                         WHERE {mine} AND h.{exact_key} = picked.exact_key AND h.{status} < 2 AND h.{status} = 1
                           AND h.{message_key} IS NOT NULL)
@@ -68,18 +70,18 @@ final class SqlServerSource implements TransactionalSource {
                 {processed_on} = CASE WHEN {attempt_count} >= @max_attempts THEN @now END,
                 {last_error} = CONCAT(N'lease expired on attempt ', {attempt_count}, N' at ',
                     COALESCE({processed_by}, N'an unknown poller'))
-            OUTPUT inserted.{work_item_id}, inserted.{sequence}, inserted.{attempt_count}, inserted.{created_on},
-                    inserted.{topic}, {claimed_source}, inserted.{status}
+            OUTPUT {out_work_item_id}, {out_sequence}, {out_attempt_count}, {out_created_on},
+                    {out_topic}, {out_source}, {out_status}
                 INTO @expired (id, sequence, attempt_count, created_on, topic, source, status)
             FROM (
-                SELECT TOP (@batch) e.{sequence} AS place, e.{exact_key} AS exact_key
+                SELECT TOP (@batch) e.{place} AS place, e.{exact_key} AS exact_key
                 FROM {table} e WITH ({by_leased}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                 WHERE {mine} AND e.{status} = 1 AND (e.{locked_until} <= @now OR e.{locked_until} IS NULL)
                   AND (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = e.{topic} + N'.'))
-                ORDER BY e.{sequence}) picked
-            WHERE {sequence} = picked.place AND {status} = 1 AND ({locked_until} <= @now OR {locked_until} IS NULL);
-            SELECT LOWER(CAST(id AS nvarchar(36))) AS id, sequence, attempt_count,
-                CAST(created_on AS datetimeoffset(7)) AS created_on, topic, source, status
+                ORDER BY e.{claim_order}) picked
+            WHERE {place} = picked.place AND {status} = 1 AND ({locked_until} <= @now OR {locked_until} IS NULL);
+            SELECT LOWER(CAST(id AS nvarchar(36))) AS id, COALESCE(sequence, 0) AS sequence, attempt_count,
+                created_on, topic, source, status
             FROM @expired;
             """;
 
@@ -94,7 +96,8 @@ final class SqlServerSource implements TransactionalSource {
             DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
             INSERT INTO @topics (Wanted)
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
-            DECLARE @ahead TABLE (DueOn datetime2(7) NOT NULL, Topic nvarchar(255) NOT NULL,
+            DECLARE @ahead TABLE (DueOn datetimeoffset(7) NOT NULL,
+                Topic nvarchar(255) COLLATE Latin1_General_100_BIN2 NOT NULL,
                 ExactKey nvarchar(256) COLLATE Latin1_General_100_BIN2 NULL, Sequence bigint NOT NULL);
             INSERT INTO @ahead (DueOn, Topic, Sequence)
             SELECT TOP (100) {due_on}, {topic}, {sequence} FROM {table} WITH (READUNCOMMITTED)
@@ -115,7 +118,7 @@ final class SqlServerSource implements TransactionalSource {
             SELECT TOP (100) {due_on}, {topic}, {exact_key}, {sequence} FROM {table} WITH (READUNCOMMITTED)
             WHERE {mine} AND {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NOT NULL AND {due_on} > @now
             ORDER BY {due_on};
-            SELECT CAST(@now AS datetimeoffset(7)) AS at, CAST(MIN(a.DueOn) AS datetimeoffset(7)) AS due_on
+            SELECT CAST(@now AS datetimeoffset(7)) AS at, MIN(a.DueOn) AS due_on
             FROM @ahead a
             WHERE (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = a.Topic + N'.'))
               AND (a.ExactKey IS NULL OR a.Sequence = (
@@ -134,7 +137,7 @@ final class SqlServerSource implements TransactionalSource {
     private final SqlServerSettle settle;
     private final SqlServerPurge purge;
     private final @Nullable SqlServerPurge purgeDead;
-    private final SqlServerHeartbeat heartbeats;
+    private final Heartbeats heartbeats;
     private final SqlServerBatch expire;
     private final SqlServerBatch nextDue;
 
@@ -149,14 +152,16 @@ final class SqlServerSource implements TransactionalSource {
         this.table = table;
         this.connections = connections;
         this.handling = new SqlServerHandling(table);
-        SqlServerClaim claim = new SqlServerClaim(table, serializer, ticker);
+        Claiming.Query claim = table.phase().before(Phase.DUAL)
+                ? new SqlServerLegacyClaim(table, serializer)
+                : new SqlServerClaim(table, serializer, ticker);
         this.settle = new SqlServerSettle(table, ack);
         this.purge = SqlServerPurge.ofDone(table, connections, retention);
         this.purgeDead = deadRetention == null ? null : SqlServerPurge.ofDead(table, connections, deadRetention);
-        this.heartbeats = new SqlServerHeartbeat(table, connections, ticker);
+        this.heartbeats = new Heartbeats(connections, ticker, new SqlServerHeartbeat(table));
         this.expire = SqlServerBatch.of(table.layout(), EXPIRE);
         this.nextDue = SqlServerBatch.of(table.layout(), NEXT_DUE);
-        this.claiming = new Claiming(this::expire, EXPIRED_BATCH, claim::run, settle::settle, ticker);
+        this.claiming = new Claiming(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
     }
 
     @Override

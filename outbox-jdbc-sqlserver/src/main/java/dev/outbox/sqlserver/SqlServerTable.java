@@ -1,8 +1,13 @@
 package dev.outbox.sqlserver;
 
+import dev.outbox.Message;
 import dev.outbox.OutboxException;
-import dev.outbox.jdbc.internal.ItemColumns;
+import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.Capability;
 import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.LegacyNames;
+import dev.outbox.jdbc.internal.LiveTable;
+import dev.outbox.jdbc.internal.Marker;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
@@ -12,8 +17,11 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An outbox or inbox table as it was found in the catalog.
@@ -21,50 +29,37 @@ import java.util.Map;
  * @param name with its schema
  * @param byCodePoint whether the server counts the characters of a text by code point, or by unit of UTF-16
  * @param lockSpace what the names of this table's application locks begin with, the same on every node
+ * @param limits how many characters of a logical column it can hold, where that is less than a message may have
  */
-record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean byCodePoint) {
-    private static final List<String> COLUMNS = ItemColumns.with("exact_key");
-
-    /** What tells an inbox table from an outbox. */
-    private static final List<String> INBOX_COLUMNS = List.of(
-            "consumer",
-            "source",
-            "exact_source",
-            "exact_message_id",
-            "hash",
-            "receipt_count",
-            "first_seen_on",
-            "last_seen_on");
-
+record SqlServerTable(
+        TableName name, Layout layout, String lockSpace, boolean byCodePoint, Phase phase, Map<String, Integer> limits)
+        implements LiveTable.Seen {
     /** How a statement says by which index it goes, and how that ends in the canonical scripts. */
     static final Map<String, String> INDEXES = Map.of(
             "by_ready", "_Ready",
-            "by_due", "_Due",
+            "by_due", "_Ready",
             "by_key", "_Key",
             "by_key_high", "_KeyHigh",
             "by_key_blocked", "_KeyBlocked",
             "by_leased", "_Leased",
-            "by_done", "_Done");
+            "by_done", "_Done",
+            "by_dead", "_Dead");
 
     static final String FIND = """
-            SELECT s.name AS schema_name, c.name AS column_name
+            SELECT s.name AS schema_name, c.name AS column_name, t.name AS type_name, c.max_length, c.collation_name,
+                c.is_computed
             FROM sys.objects o
             JOIN sys.schemas s ON s.schema_id = o.schema_id
             JOIN sys.columns c ON c.object_id = o.object_id
+            JOIN sys.types t ON t.user_type_id = c.user_type_id
             WHERE o.object_id = OBJECT_ID(?) AND o.type = 'U'
             """;
 
-    /**
-     * Indexes that statements may name. Where literals are made parameters, a filtered index that is named would be an
-     * error (8622) instead of being passed over, so none is.
-     */
-    static final String FIND_INDEXES = """
-            SELECT i.name FROM sys.indexes i
-            WHERE i.object_id = OBJECT_ID(?) AND i.has_filter = 1 AND NOT EXISTS (
-                SELECT 1 FROM sys.databases d WHERE d.database_id = DB_ID() AND d.is_parameterization_forced = 1)
+    /** Where the migrations note the phase. */
+    static final String FIND_MARK = """
+            SELECT CAST(p.value AS nvarchar(255)) AS mark FROM sys.extended_properties p
+            WHERE p.class = 1 AND p.major_id = OBJECT_ID(?) AND p.minor_id = 0 AND p.name = N'dev.outbox'
             """;
-
-    static final String FIND_SEQUENCE = "SELECT OBJECT_ID(?, N'SO')";
 
     /** How long a rocket is; databases at a compatibility level below 130 do not know OPENJSON. */
     static final String LENGTH = """
@@ -78,61 +73,108 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
     /** An outbox table: every row is ours. */
     static SqlServerTable detect(Connection connection, TableName name) throws SQLException {
         Found found = find(connection, name);
-        found.need("an outbox", COLUMNS);
-        if (found.columns.keySet().containsAll(INBOX_COLUMNS)) {
+        Phase phase = found.phase(LegacyNames.OUTBOX);
+        if (phase == Phase.CLEAN
+                && found.columns(phase).missing(SqlServerSchema.columns(true)).isEmpty()) {
             throw new OutboxException("table \"" + found.name + "\" is an inbox table; open it with SqlServerInbox, or"
                     + " set table(...)");
         }
-        found.columns.put("mine", "1 = 1");
-        found.columns.put("claimed_source", "CAST(NULL AS nvarchar(255))");
-        return found.table(Map.of());
+        found.check(phase, false);
+        return found.table(
+                phase,
+                SqlServerSchema.columns(false),
+                Map.of("mine", "1 = 1", "out_source", "CAST(NULL AS nvarchar(255))"),
+                Map.of());
     }
 
     /** An inbox table: the rows of this consumer are ours. */
     static SqlServerTable detectInbox(Connection connection, TableName name, String consumer) throws SQLException {
         Found found = find(connection, name);
-        found.need("an inbox", COLUMNS);
-        found.need("an inbox", INBOX_COLUMNS);
-        found.columns.put("mine", found.columns.get("consumer") + " = :consumer");
-        found.columns.put("claimed_source", "inserted." + found.columns.get("source"));
-        return found.table(Map.of("consumer", new NationalText(consumer)));
+        Phase phase = found.phase(LegacyNames.INBOX);
+        if (phase != Phase.CLEAN) {
+            throw new OutboxException(
+                    "table \"" + found.name + "\" is in " + phase + ", and an inbox on SQL Server must" + " be in "
+                            + Phase.CLEAN + "; create one with OutboxMigrations.installInbox(...)");
+        }
+        found.check(phase, true);
+        return found.table(
+                phase,
+                logicalColumns(),
+                Map.of("mine", "[Consumer] = :consumer"),
+                Map.of("consumer", new NationalText(consumer)));
     }
 
-    /** Where it has the canonical indexes, statements name them, whatever the optimizer would rather do. */
-    private static void nameIndexes(Connection connection, TableName table, Map<String, String> columns)
-            throws SQLException {
+    /**
+     * Where it has the canonical indexes, statements name them, whatever the optimizer would rather do. Where literals are
+     * made parameters, a filtered index that is named would be an error (8622) instead of being passed over.
+     */
+    private static Map<String, String> hints(SqlServerCatalog catalog) {
+        Set<String> canBeNamed = catalog.indexes().stream()
+                .filter(index -> index.filtered() && !index.disabled() && !catalog.forced())
+                .map(SqlServerCatalog.Index::name)
+                .collect(Collectors.toSet());
         Map<String, String> hints = new HashMap<>();
-        INDEXES.forEach((logical, suffix) -> hints.put(table.name() + suffix, logical));
-        hints.values().forEach(logical -> columns.put(logical, ""));
-        try (PreparedStatement find = connection.prepareStatement(FIND_INDEXES)) {
-            find.setNString(1, quote(table));
-            try (ResultSet row = find.executeQuery()) {
-                while (row.next()) {
-                    String logical = hints.get(row.getString("name"));
-                    if (logical != null) {
-                        columns.put(logical, "INDEX([" + row.getString("name") + "]), ");
-                    }
-                }
-            }
-        }
+        INDEXES.forEach((logical, suffix) -> {
+            String index = catalog.name().name() + suffix;
+            hints.put(logical, canBeNamed.contains(index) ? "INDEX([" + index + "]), " : "");
+        });
+        return hints;
     }
 
-    /** @param columns logical name to what stands for it */
-    private record Found(TableName name, Map<String, String> columns, boolean byCodePoint) {
-        void need(String what, List<String> needed) {
-            List<String> missing = new ArrayList<>(needed);
-            missing.removeAll(columns.keySet());
-            if (!missing.isEmpty()) {
-                throw new OutboxException("table \"" + name + "\" is not " + what + " table: it has no column "
-                        + String.join(", ", missing) + "; apply outbox-migrations (sqlserver) or set table(...)");
+    private record Found(
+            TableName name,
+            List<SqlServerColumns.Column> all,
+            Optional<Phase> marked,
+            SqlServerCatalog catalog,
+            boolean byCodePoint) {
+        /** By its marker; where there is none, a table is as it was before any migration, or as it is after all. */
+        Phase phase(LegacyNames legacy) {
+            boolean isNew =
+                    columns(Phase.CLEAN).missing(List.of("work_item_id")).isEmpty();
+            boolean isOld = columns(Phase.LEGACY).missing(legacy).isEmpty();
+            return marked.orElse(isOld && !isNew ? Phase.LEGACY : Phase.CLEAN);
+        }
+
+        /** A canonical table must be so in everything; one on its way must have its columns. */
+        void check(Phase phase, boolean inbox) {
+            List<String> problems = switch (phase) {
+                case CLEAN -> SqlServerSchema.problems(catalog, inbox);
+                case LEGACY -> without(columns(phase).missing(LegacyNames.OUTBOX));
+                default -> without(columns(phase).missing(SqlServerSchema.columns(inbox)));
+            };
+            if (!problems.isEmpty()) {
+                throw new OutboxException("table \"" + name + "\" is not " + (inbox ? "an inbox" : "an outbox")
+                        + " table: " + String.join("; ", problems)
+                        + "; apply outbox-migrations (sqlserver) or set table(...)");
             }
         }
 
-        SqlServerTable table(Map<String, Object> constants) {
-            TableName sequence = sequence(name);
-            columns.put("next_sequence", "\"" + sequence.schema() + "\".\"" + sequence.name() + "\"");
+        private static List<String> without(List<String> missing) {
+            return missing.isEmpty() ? List.of() : List.of("it has no column " + String.join(", ", missing));
+        }
+
+        SqlServerColumns columns(Phase phase) {
+            return new SqlServerColumns(name.toString(), all, phase);
+        }
+
+        SqlServerTable table(
+                Phase phase, List<String> logical, Map<String, String> more, Map<String, Object> constants) {
+            SqlServerColumns mapper = columns(phase);
+            Map<String, String> columns = new HashMap<>(mapper.layout(logical));
+            columns.putAll(more);
+            hints(catalog).forEach((hint, index) -> columns.put(hint, phase.before(Phase.DUAL) ? "" : index));
+            columns.put(
+                    "next_sequence",
+                    phase == Phase.LEGACY
+                            ? "ROW_NUMBER() OVER (ORDER BY Position)"
+                            : "NEXT VALUE FOR \"" + name.schema() + "\".\"" + name.name() + "_sequence\"");
             return new SqlServerTable(
-                    name, new Layout(quote(name), columns, constants), "dev.outbox:" + name + ":", byCodePoint);
+                    name,
+                    new Layout(quote(name), columns, constants, mapper.writes()),
+                    "dev.outbox:" + name + ":",
+                    byCodePoint,
+                    phase,
+                    mapper.limits());
         }
     }
 
@@ -143,19 +185,23 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
                     + name + "\" with PostgresOutbox or PostgresInbox, or give the data source of a SQL Server");
         }
         boolean byCodePoint = countsByCodePoint(connection);
-        Map<String, String> columns = new HashMap<>();
+        // Before the columns: should a step come in between, those of the next phase serve the phase before.
+        Optional<Phase> marked = mark(connection, name);
+        List<SqlServerColumns.Column> columns = new ArrayList<>();
         TableName found = name;
         try (PreparedStatement find = connection.prepareStatement(FIND)) {
             find.setNString(1, quote(name));
             try (ResultSet row = find.executeQuery()) {
                 while (row.next()) {
                     found = name.in(row.getString("schema_name"));
-                    String column = row.getString("column_name");
-                    String other = columns.put(logical(column), "[" + column + "]");
-                    if (other != null) {
-                        throw new OutboxException("table \"" + name + "\" has two columns for one thing: [" + column
-                                + "] and " + other + "; rename or remove one of them");
-                    }
+                    String type = row.getString("type_name");
+                    int length = row.getInt("max_length");
+                    columns.add(new SqlServerColumns.Column(
+                            row.getString("column_name"),
+                            type,
+                            type.startsWith("n") ? length / 2 : Math.max(0, length),
+                            row.getString("collation_name"),
+                            row.getBoolean("is_computed")));
                 }
             }
         }
@@ -163,9 +209,18 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
             throw new OutboxException(
                     "table \"" + name + "\" not found; apply outbox-migrations (sqlserver) or set table(...)");
         }
-        checkSequence(connection, found);
-        nameIndexes(connection, found, columns);
-        return new Found(found, columns, byCodePoint);
+        return new Found(found, columns, marked, SqlServerCatalog.read(connection, found), byCodePoint);
+    }
+
+    private static Optional<Phase> mark(Connection connection, TableName table) throws SQLException {
+        try (PreparedStatement find = connection.prepareStatement(FIND_MARK)) {
+            find.setNString(1, quote(table));
+            try (ResultSet row = find.executeQuery()) {
+                return row.next()
+                        ? Marker.read("dev.outbox " + row.getString("mark")).map(Marker::phase)
+                        : Optional.empty();
+            }
+        }
     }
 
     private static boolean countsByCodePoint(Connection connection) throws SQLException {
@@ -185,43 +240,28 @@ record SqlServerTable(TableName name, Layout layout, String lockSpace, boolean b
         }
     }
 
-    private static void checkSequence(Connection connection, TableName table) throws SQLException {
-        TableName sequence = sequence(table);
-        try (PreparedStatement find = connection.prepareStatement(FIND_SEQUENCE)) {
-            find.setNString(1, quote(sequence));
-            try (ResultSet row = find.executeQuery()) {
-                row.next();
-                if (row.getObject(1) == null) {
-                    throw new OutboxException(
-                            "sequence \"" + sequence + "\" not found, which numbers the rows of table \"" + table
-                                    + "\"; apply outbox-migrations (sqlserver) or set table(...)");
-                }
-            }
-        }
-    }
-
-    private static TableName sequence(TableName table) {
-        return new TableName(table.schema(), table.name() + "_sequence");
-    }
-
     /** What statements may name. */
     static List<String> logicalColumns() {
-        List<String> all = new ArrayList<>(COLUMNS);
-        all.addAll(INBOX_COLUMNS);
-        return all;
+        return SqlServerSchema.columns(true);
     }
 
-    /** WorkItemId, workitemid and work_item_id are work_item_id. */
-    private static String logical(String column) {
-        String plain = plain(column);
-        return logicalColumns().stream()
-                .filter(name -> plain(name).equals(plain))
-                .findFirst()
-                .orElse(column);
+    /** Refuses a message that asks for what the table cannot hold yet. */
+    void check(Message message) {
+        if (phase == Phase.CLEAN) {
+            return;
+        }
+        Capability.checkOutbox(message, name, phase);
+        checkLength("topic", message.topic());
+        checkLength("correlation_id", message.correlationId());
     }
 
-    private static String plain(String column) {
-        return column.replace("_", "").toLowerCase(Locale.ROOT);
+    private void checkLength(String logical, @Nullable String value) {
+        Integer limit = limits.get(logical);
+        if (value != null && limit != null && value.length() > limit) {
+            throw new OutboxException(logical + " has " + value.length() + " characters, but in " + phase
+                    + " of the schema table \"" + name + "\" holds at most " + limit
+                    + "; shorten it, or apply the migrations up to " + Phase.CLEAN + " first");
+        }
     }
 
     static String quote(TableName name) {

@@ -20,9 +20,22 @@ import javax.sql.DataSource;
  * one row that says nothing.
  */
 final class ObligingDriver {
-    private static final Map<String, String> ROW = Map.of("to_key", "", "source", "shop", "message_id", "m-1");
+    private static final Map<String, String> ROW = Map.of(
+            "to_key", "",
+            "source", "shop",
+            "message_id", "m-1",
+            "schema_name", "dbo",
+            "column_name", "Id",
+            "type_name", "int",
+            "index_name", "PK");
 
     private final Set<String> ran = new LinkedHashSet<>();
+    private final String product;
+
+    /** @param product the name of the database that it claims to lead to */
+    ObligingDriver(String product) {
+        this.product = product;
+    }
 
     DataSource dataSource() {
         return proxy(DataSource.class, (self, method, arguments) -> connection());
@@ -32,7 +45,7 @@ final class ObligingDriver {
         return proxy(Connection.class, (self, method, arguments) -> switch (method.getName()) {
             case "prepareStatement" -> statement((String) arguments[0]);
             case "createStatement" -> proxy(Statement.class, ObligingDriver::nothing);
-            case "getMetaData" -> proxy(DatabaseMetaData.class, (data, asked, none) -> "PostgreSQL");
+            case "getMetaData" -> proxy(DatabaseMetaData.class, (data, asked, none) -> product);
             case "getTransactionIsolation" -> Connection.TRANSACTION_READ_COMMITTED;
             default -> nothing(self, method, arguments);
         });
@@ -65,6 +78,7 @@ final class ObligingDriver {
         int[] rows = {count};
         return proxy(ResultSet.class, (self, method, arguments) -> switch (method.getName()) {
             case "next" -> rows[0]-- > 0;
+            case "getInt" -> "found".equals(arguments[0]) ? 1 : 0;
             case "getString" -> ROW.get(String.valueOf(arguments[0]));
             case "getObject" ->
                 arguments[1] == OffsetDateTime.class ? OffsetDateTime.of(2026, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC) : null;

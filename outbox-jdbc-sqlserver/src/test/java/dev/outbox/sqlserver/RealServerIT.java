@@ -100,6 +100,7 @@ class RealServerIT {
             return SqlServerOutbox.builder(dataSource)
                     .table(table)
                     .retention(Duration.ofDays(1))
+                    .deadRetention(Duration.ofDays(1))
                     .build();
         }
 
@@ -203,6 +204,24 @@ class RealServerIT {
             assertThat(snapshot.query(
                             "SELECT transaction_isolation_level FROM sys.dm_exec_sessions WHERE session_id = @@SPID"))
                     .containsExactly("5");
+        }
+
+        @Test
+        void aTableWithADisabledIndexIsRefused() throws SQLException {
+            String table = database.emptyTable();
+            try (Connection connection = database.pool().getConnection();
+                    Statement statement = connection.createStatement()) {
+                statement.execute("ALTER INDEX contract_outbox_Done ON " + table + " DISABLE");
+            } catch (SQLException e) {
+                assumeTrue(false, "the server cannot disable an index: error " + e.getErrorCode());
+            }
+            try {
+                assertThatThrownBy(() -> outbox(database.pool(), table))
+                        .isInstanceOf(OutboxException.class)
+                        .hasMessageContaining("index [contract_outbox_Done] is disabled: ALTER INDEX ... REBUILD");
+            } finally {
+                database.execute("ALTER INDEX contract_outbox_Done ON " + table + " REBUILD");
+            }
         }
 
         @Test

@@ -9,8 +9,10 @@ import dev.outbox.Enqueued;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.WorkItem;
+import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import java.sql.Connection;
@@ -251,6 +253,74 @@ class SqlServerOutboxIT {
                     holder.rollback();
                     holder.setAutoCommit(true);
                 }
+            }
+        }
+
+        @Test
+        void aPollerTellsOfItselfAndForgetsThoseThatAreSilent() {
+            database.execute("DROP TABLE IF EXISTS outbox_pollers");
+            database.execute("DROP TABLE IF EXISTS outbox_audit");
+            OutboxMigrations.installAdmin(database.pool());
+            database.execute(
+                    "INSERT INTO outbox_pollers (TableName, Poller, Version, Phase, StartedOn, SeenOn, LeaseMs,"
+                            + " LongestDeliveryMs) SELECT N'gone', N'silent', N'1', N'4', at, at, 0, 0"
+                            + " FROM (SELECT DATEADD(day, -2, SYSUTCDATETIME()) AS at) then_");
+            Source source = outbox.source();
+            Duration any = Duration.ofSeconds(1);
+
+            for (int i = 0; i < 2; i++) {
+                source.heartbeat(new Heartbeat("node", "1", any, null, any, any, false));
+                assertThat(database.query("SELECT CONCAT(Poller, N' ', Phase, N' ', TableName) FROM outbox_pollers"))
+                        .containsExactly("node 4 dbo." + table);
+            }
+            source.heartbeat(new Heartbeat("node", "1", any, any, any, any, true));
+
+            assertThat(database.query("SELECT Poller FROM outbox_pollers")).isEmpty();
+        }
+
+        @Test
+        void oldDeadRowsAreRemovedUnlessTheyBlockTheirKey() {
+            database.commit(
+                    outbox,
+                    List.of(
+                            message().id("old"),
+                            message().id("young"),
+                            message().key("k").id("blocking")));
+            database.execute("UPDATE " + table + " SET Status = 3, ProcessedOn = CASE MessageId WHEN N'young'"
+                    + " THEN SYSUTCDATETIME() ELSE DATEADD(day, -2, SYSUTCDATETIME()) END,"
+                    + " BlocksKey = CASE MessageId WHEN N'blocking' THEN 1 ELSE 0 END");
+            Source source = SqlServerOutbox.builder(database.pool())
+                    .table(table)
+                    .deadRetention(Duration.ofDays(1))
+                    .build()
+                    .source();
+
+            assertThat(source.purge()).isOne();
+            assertThat(source.purge()).isZero();
+            assertThat(database.query("SELECT MessageId FROM " + table)).containsExactlyInAnyOrder("young", "blocking");
+        }
+
+        @Test
+        void everythingThatIsWrongIsSaidWhenItIsBuilt() {
+            OutboxMigrations.installIfMissing(database.pool(), "contract_wrong");
+            try {
+                database.execute("DROP INDEX contract_wrong_Due ON contract_wrong");
+                database.execute("ALTER TABLE contract_wrong ALTER COLUMN TenantId varchar(100)");
+
+                OutboxException e = catchThrowableOfType(
+                        OutboxException.class,
+                        () -> SqlServerOutbox.builder(database.pool())
+                                .table("contract_wrong")
+                                .build());
+
+                assertThat(e.getMessage())
+                        .isEqualToIgnoringCase("table \"dbo.contract_wrong\" is not an outbox table: column [TenantId]"
+                                + " must be nvarchar(255) NULL, was varchar(100) NULL; it has no index on (priority,"
+                                + " due_on, sequence) WHERE status = 0 AND message_key IS NULL AND due_on IS NOT NULL;"
+                                + " apply outbox-migrations (sqlserver) or set table(...)");
+            } finally {
+                database.execute("DROP TABLE contract_wrong");
+                database.execute("DROP SEQUENCE contract_wrong_sequence");
             }
         }
 

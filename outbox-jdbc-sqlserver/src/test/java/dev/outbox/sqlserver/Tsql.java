@@ -2,6 +2,7 @@ package dev.outbox.sqlserver;
 
 import com.alibaba.druid.DbType;
 import com.alibaba.druid.sql.SQLUtils;
+import com.alibaba.druid.sql.ast.SQLStatement;
 import com.alibaba.druid.sql.parser.ParserException;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ final class Tsql {
 
     private static final Set<String> STATEMENTS = Set.of(
             "SELECT", "INSERT", "UPDATE", "DELETE", "SET", "DECLARE", "EXEC", "BEGIN", "IF", "WHILE", "BREAK", "THROW",
-            "COMMIT", "CREATE", "ALTER", "GRANT");
+            "COMMIT", "CREATE", "ALTER", "DROP", "GRANT");
 
     /** What runs on one server and not on the other, or is better left alone. */
     private static final Set<String> FORBIDDEN =
@@ -148,6 +149,7 @@ final class Tsql {
             }
             boolean another = at > from
                     && depth == 0
+                    && !verb.equals("DROP")
                     && Set.of("DECLARE", "EXEC", "WHILE", "IF").contains(peek());
             if (another) {
                 throw new IllegalArgumentException("no ; before " + peek() + ", after " + before());
@@ -159,7 +161,11 @@ final class Tsql {
             case "SET" -> set(text);
             case "EXEC" -> matches(text, "EXEC (@\\w+ = )?\\w+ (@\\w+ = (@\\w+|N'[^']*'|\\d+)( , )?)+");
             case "CREATE" -> create(text);
-            case "ALTER" -> matches(text, "ALTER TABLE .+ SET \\( LOCK_ESCALATION = DISABLE \\)");
+            case "ALTER" -> alter(text);
+            case "DROP" ->
+                matches(
+                        text,
+                        "DROP (INDEX \\[\\w+] ON \\[\\w+] \\. \\[\\w+]|(TABLE|SEQUENCE) IF EXISTS \\[\\w+] \\. \\[\\w+])");
             case "GRANT" ->
                 matches(
                         text,
@@ -185,18 +191,51 @@ final class Tsql {
         }
     }
 
+    /** Druid knows little of it: types and conditions are given to it. */
+    private static void alter(String text) {
+        String online = "( WITH \\( (ALLOW_PAGE_LOCKS = OFF)?( , )?(ONLINE = ON)? \\))?";
+        Matcher alter =
+                Pattern.compile("ALTER TABLE (?:\\[\\w+] \\. )?\\[\\w+] (.+)").matcher(text);
+        String change = alter.matches() ? alter.group(1) : text;
+        Matcher column = Pattern.compile("ADD (\\[\\w+] [a-z].* NULL)( CONSTRAINT \\[\\w+] DEFAULT \\( (.+) \\))?")
+                .matcher(change);
+        Matcher computed = Pattern.compile("ADD \\[\\w+] AS (.+)").matcher(change);
+        Matcher altered = Pattern.compile("ALTER COLUMN (\\[\\w+] [a-z].*? (NOT )?NULL)" + online)
+                .matcher(change);
+        Matcher check =
+                Pattern.compile("ADD CONSTRAINT \\[\\w+] CHECK \\( (.+) \\)").matcher(change);
+        if (column.matches()) {
+            druid("CREATE TABLE t ( " + column.group(1) + " )");
+            matches(
+                    String.valueOf(column.group(3)),
+                    "null|\\d|SYSUTCDATETIME \\( \\)|NEXT VALUE FOR \\[\\w+] \\. \\[\\w+]");
+        } else if (computed.matches()) {
+            druid("SELECT " + computed.group(1).replaceAll(" COLLATE \\w+", ""));
+        } else if (altered.matches()) {
+            druid("CREATE TABLE t ( " + altered.group(1) + " )");
+        } else if (check.matches()) {
+            druid("SELECT 1 FROM t WHERE " + check.group(1));
+        } else {
+            matches(
+                    change,
+                    "SET \\( LOCK_ESCALATION = DISABLE \\)|DROP COLUMN \\[\\w+]|DROP CONSTRAINT \\[\\w+]" + online
+                            + "|ADD CONSTRAINT \\[\\w+] (DEFAULT \\( .+ \\) FOR \\[\\w+]|(UNIQUE CLUSTERED|PRIMARY KEY NONCLUSTERED)"
+                            + " \\( \\w+ \\)" + online + ")");
+        }
+    }
+
     /** Druid does not know sequences, filtered indexes and computed columns. */
     private static void create(String text) {
         Matcher index = Pattern.compile(
                         "CREATE (?:UNIQUE )?INDEX \\[\\w+] ON (\\[\\w+](?: \\. \\[\\w+])?) \\( \\w+(?: DESC)?"
                                 + "(?: , \\w+(?: DESC)?)* \\)(?: INCLUDE \\( \\w+(?: , \\w+)* \\))?(?: WHERE (.+?))?"
-                                + "(?: WITH \\( ALLOW_PAGE_LOCKS = OFF \\))?")
+                                + "(?: WITH \\( ALLOW_PAGE_LOCKS = OFF(?: , ONLINE = ON)? \\))?")
                 .matcher(text);
         if (text.startsWith("CREATE SEQUENCE")) {
             matches(text, "CREATE SEQUENCE [^ ]+( \\. [^ ]+)? AS bigint START WITH 1 INCREMENT BY 1 CACHE 1");
         } else if (text.startsWith("CREATE TABLE")) {
             druid(text.replaceAll(
-                            "(\\w+) AS \\( (CAST \\( .*?) COLLATE (\\w+) \\) PERSISTED( NOT NULL)?", "$1 nvarchar(256)")
+                            "(\\w+) AS \\( (CAST \\( .*?) COLLATE (\\w+) \\)( PERSISTED NOT NULL)?", "$1 nvarchar(256)")
                     .replaceAll("DEFAULT \\( NEXT VALUE FOR [^)]+ \\)", "DEFAULT ( 0 )")
                     .replaceAll(" (?:NON)?CLUSTERED", "")
                     .replaceAll("WITH \\( ALLOW_PAGE_LOCKS = OFF \\)", ""));
@@ -238,9 +277,11 @@ final class Tsql {
             }
         }
         try {
-            if (SQLUtils.parseStatements(plain, DbType.sqlserver).size() != 1) {
+            List<SQLStatement> statements = SQLUtils.parseStatements(plain, DbType.sqlserver);
+            if (statements.size() != 1) {
                 throw new IllegalArgumentException("more than one statement, or none: " + text);
             }
+            statements.get(0).accept(new QualifiedNames());
         } catch (ParserException e) {
             throw new IllegalArgumentException(e.getMessage() + " in: " + text, e);
         }

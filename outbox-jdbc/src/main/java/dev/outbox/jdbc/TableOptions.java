@@ -33,6 +33,7 @@ public abstract class TableOptions<B extends TableOptions<B>> {
     private @Nullable Integer warnPayload;
     private boolean wakesLocally = true;
     private LongSupplier ticker = System::nanoTime;
+    private Duration refreshInterval = Phase.REFRESH_INTERVAL;
 
     protected TableOptions(DataSource dataSource, String table, Duration retention) {
         this.dataSource = Require.present("dataSource", dataSource);
@@ -112,6 +113,17 @@ public abstract class TableOptions<B extends TableOptions<B>> {
         return self();
     }
 
+    /**
+     * How often a table that is not canonical yet is looked at, so that a migration is noticed without a restart; 10 ms
+     * to 1 minute. A migration waits for twice the default before it takes away what the phase before needs, so who
+     * sets more has to tell it. A canonical table is not looked at again. Default: {@link Phase#REFRESH_INTERVAL}, 5 s.
+     */
+    public B refreshInterval(Duration refreshInterval) {
+        this.refreshInterval =
+                Require.between("refreshInterval", refreshInterval, Duration.ofMillis(10), Duration.ofMinutes(1));
+        return self();
+    }
+
     /** A monotonic clock in nanoseconds for timers, for tests. Default: {@link System#nanoTime}. */
     public B ticker(LongSupplier ticker) {
         this.ticker = Require.present("ticker", ticker);
@@ -176,5 +188,10 @@ public abstract class TableOptions<B extends TableOptions<B>> {
     /** As the builder has it now. */
     protected final LongSupplier ticker() {
         return ticker;
+    }
+
+    /** As the builder has it now. */
+    protected final Duration refreshInterval() {
+        return refreshInterval;
     }
 }

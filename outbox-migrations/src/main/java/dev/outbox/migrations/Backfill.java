@@ -10,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -35,11 +36,6 @@ public final class Backfill {
 
     /** What it rests when all that is left is held by somebody. */
     private static final Duration HELD = Duration.ofMillis(100);
-
-    private static final String DEAD_TUPLES = "SELECT n_dead_tup FROM pg_stat_all_tables WHERE relid = '%s'::regclass";
-    private static final String LAG = """
-            SELECT COALESCE(extract(epoch FROM max(replay_lag)) * 1000, 0)::bigint FROM pg_stat_replication
-            """;
 
     private record Settings(
             int batch,
@@ -93,13 +89,13 @@ public final class Backfill {
 
     /**
      * Waits, up to a minute at a time, while vacuum has more dead rows of the table before it than this (default: no
-     * limit).
+     * limit). Of no effect on SQL Server.
      */
     public Backfill maxDeadTuples(long rows) {
         return with(new Settings(settings.batch, settings.pause, rows, settings.maxReplicationLag, settings.listener));
     }
 
-    /** Waits, up to a minute at a time, while a standby is further behind than this (default ten seconds). */
+    /** Waits, up to a minute at a time, while a standby is further behind than this (default ten seconds). Of no effect on SQL Server. */
     public Backfill maxReplicationLag(Duration lag) {
         return with(new Settings(settings.batch, settings.pause, settings.maxDeadTuples, lag, settings.listener));
     }
@@ -126,15 +122,15 @@ public final class Backfill {
      */
     public long run(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
-            LegacyTable table = LegacyTable.read(connection, name, kind);
-            if (table.phase() == Phase.LEGACY || table.phase() == Phase.CLEAN) {
-                throw new OutboxException("table \"" + table.name() + "\" is in " + table.phase()
+            Job job = job(connection);
+            if (job.phase == Phase.LEGACY || job.phase == Phase.CLEAN) {
+                throw new OutboxException("table \"" + job.name + "\" is in " + job.phase
                         + ": there is nothing to backfill before phase 1 or after phase 3");
             }
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(false);
             try {
-                return new Run(connection, table, new BackfillStatements(table, consumer)).toTheEnd();
+                return new Run(connection, job).toTheEnd();
             } finally {
                 connection.rollback();
                 connection.setAutoCommit(autoCommit);
@@ -147,25 +143,35 @@ public final class Backfill {
     /** The same as plain SQL, for people to read and run themselves; only the throttle looks at nothing but time. */
     public String render(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
-            return new BackfillStatements(LegacyTable.read(connection, name, kind), consumer)
-                    .script(settings.batch, settings.pause);
+            return job(connection).statements.script(settings.batch, settings.pause);
         } catch (SQLException e) {
             throw SqlFailure.of("cannot read table \"" + name + "\"", e);
         }
     }
 
+    private record Job(TableName name, Phase phase, BackfillSql statements) {}
+
+    private Job job(Connection connection) throws SQLException {
+        if (Database.of(connection) == Database.SQLSERVER) {
+            SqlServerLegacyTable table = SqlServerLegacyTable.read(connection, name, kind);
+            return new Job(table.name(), table.phase(), new SqlServerBackfill(table));
+        }
+        LegacyTable table = LegacyTable.read(connection, name, kind);
+        return new Job(table.name(), table.phase(), new BackfillStatements(table, consumer));
+    }
+
     private final class Run {
         private final Connection connection;
-        private final LegacyTable table;
-        private final BackfillStatements statements;
+        private final TableName table;
+        private final BackfillSql statements;
         private final long begin = System.nanoTime();
         private long done;
         private long remaining;
 
-        Run(Connection connection, LegacyTable table, BackfillStatements statements) {
+        Run(Connection connection, Job job) {
             this.connection = connection;
-            this.table = table;
-            this.statements = statements;
+            this.table = job.name;
+            this.statements = job.statements;
         }
 
         long toTheEnd() throws SQLException {
@@ -217,10 +223,9 @@ public final class Backfill {
 
         private String reasonToWait() throws SQLException {
             String reason = "";
-            if (settings.maxDeadTuples < Long.MAX_VALUE
-                    && number(DEAD_TUPLES.formatted(table.quoted())) > settings.maxDeadTuples) {
+            if (settings.maxDeadTuples < Long.MAX_VALUE && number(statements.deadTuples()) > settings.maxDeadTuples) {
                 reason = "vacuum is behind by more than " + settings.maxDeadTuples + " dead rows";
-            } else if (number(LAG) > settings.maxReplicationLag.toMillis()) {
+            } else if (number(statements.lag()) > settings.maxReplicationLag.toMillis()) {
                 reason = "a standby is behind by more than " + settings.maxReplicationLag;
             }
             connection.commit();
@@ -229,7 +234,7 @@ public final class Backfill {
 
         private void tell(String waitingFor) {
             settings.listener.accept(new BackfillProgress(
-                    table.name().toString(), done, remaining, Duration.ofNanos(System.nanoTime() - begin), waitingFor));
+                    table.toString(), done, remaining, Duration.ofNanos(System.nanoTime() - begin), waitingFor));
         }
 
         private int execute(String sql) throws SQLException {
@@ -237,6 +242,10 @@ public final class Backfill {
                 statement.execute(sql);
                 return statement.getUpdateCount();
             }
+        }
+
+        private long number(Optional<String> sql) throws SQLException {
+            return sql.isEmpty() ? 0 : number(sql.get());
         }
 
         private long number(String sql) throws SQLException {

@@ -5,6 +5,7 @@ import dev.outbox.migrations.Canonical.Column;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * rows first, all below the numbers of rows that are inserted meanwhile. While names settle, a row is incomplete if a
  * canonical column differs from its interim one.
  */
-final class BackfillStatements {
+final class BackfillStatements implements BackfillSql {
     private final LegacyTable table;
     private final @Nullable String consumer;
     private final String list;
@@ -42,12 +43,14 @@ final class BackfillStatements {
                 : "t.sequence IS NULL";
     }
 
-    String incomplete() {
+    @Override
+    public String incomplete() {
         return "SELECT count(*) FROM " + table.quoted() + " t WHERE " + condition();
     }
 
     /** Writes down what is to do, unless that was done before: all of it, or nothing. */
-    List<String> list() {
+    @Override
+    public List<String> list() {
         String key = keys("t.%1$s");
         String status = table.pair("status") == null ? "t." + Quoted.name(table.now("status")) : status("t.");
         String order = settles ? key : status + " >= 2, " + created() + ", " + key;
@@ -73,20 +76,24 @@ final class BackfillStatements {
                 END""".formatted(Quoted.text(list), list, base, order, key, table.quoted(), condition())));
     }
 
-    String remaining() {
+    @Override
+    public String remaining() {
         return "SELECT count(*) FROM " + list;
     }
 
-    String first() {
+    @Override
+    public String first() {
         return "SELECT min(position) FROM " + list;
     }
 
-    String last() {
+    @Override
+    public String last() {
         return "SELECT max(position) FROM " + list;
     }
 
     /** Completes what is free of the range. */
-    String complete(String after, String to) {
+    @Override
+    public String complete(String after, String to) {
         return """
                 UPDATE %1$s t SET %2$s
                 FROM (
@@ -108,7 +115,8 @@ final class BackfillStatements {
     }
 
     /** Forgets what is complete of the range, or gone. */
-    String crossOff(String after, String to) {
+    @Override
+    public String crossOff(String after, String to) {
         return """
                 DELETE FROM %1$s l WHERE l.position > %2$s AND l.position <= %3$s
                   AND NOT EXISTS (SELECT FROM %4$s t WHERE %5$s AND %6$s)""".formatted(
@@ -122,12 +130,26 @@ final class BackfillStatements {
                 condition());
     }
 
-    String forget() {
+    @Override
+    public String forget() {
         return "DROP TABLE IF EXISTS " + list;
     }
 
+    @Override
+    public Optional<String> deadTuples() {
+        return Optional.of("SELECT n_dead_tup FROM pg_stat_all_tables WHERE relid = " + Quoted.text(table.quoted())
+                + "::regclass");
+    }
+
+    @Override
+    public Optional<String> lag() {
+        return Optional.of(
+                "SELECT COALESCE(extract(epoch FROM max(replay_lag)) * 1000, 0)::bigint FROM pg_stat_replication");
+    }
+
     /** The whole job as plain SQL, which commits as it goes: not to be run in a transaction. */
-    String script(int batch, Duration pause) {
+    @Override
+    public String script(int batch, Duration pause) {
         return """
                 BEGIN;
                 %1$s;

@@ -34,14 +34,7 @@ final class CleanScript {
     List<Step> makeRoom() {
         LegacyTable after = table.withRoom();
         List<String> change = new ArrayList<>();
-        change.add(Guard.only(Phase.FLIPPED, Phase.SETTLING, table, options)
-                .test(begun(), "it has begun to settle already; render this script again")
-                .old(Phase.FLIPPED)
-                .quiet()
-                .synced(Phase.FLIPPED)
-                .indexed()
-                .rows(new RowChecks(table, consumer, Phase.FLIPPED).blocking(Phase.SETTLING))
-                .sql());
+        change.add(mayMakeRoom().sql());
         change.addAll(trigger.drop());
         if (table.kind() == Kind.OUTBOX) {
             change.add(sql.primaryKey("_pkey_new"));
@@ -52,7 +45,21 @@ final class CleanScript {
                         + table.kind().canonical.column(column).definition())
                 .toList()));
         change.addAll(new SyncTrigger(after, consumer).bothWays());
-        return List.of(Step.together(change));
+        change.add(sql.syncAsOwner());
+        return List.of(
+                Step.together(List.of(mayMakeRoom()
+                        .rows(new RowChecks(table, consumer, Phase.FLIPPED).blocking(Phase.SETTLING))
+                        .sql())),
+                Step.together(change));
+    }
+
+    private Guard mayMakeRoom() {
+        return Guard.only(Phase.FLIPPED, Phase.SETTLING, table, options)
+                .test(begun(), "it has begun to settle already; render this script again")
+                .noticed(Phase.FLIPPED)
+                .quiet()
+                .synced(Phase.FLIPPED)
+                .indexed();
     }
 
     /** Whether what this script takes for old columns has given way to canonical ones of the same names. */
@@ -212,7 +219,7 @@ final class CleanScript {
     }
 
     private Guard mayClean(Phase from) {
-        return Guard.between(from, Phase.CLEAN, table, options).old(from).quiet();
+        return Guard.between(from, Phase.CLEAN, table, options).noticed(from).quiet();
     }
 
     /** Goes on numbering where the sequence was. */

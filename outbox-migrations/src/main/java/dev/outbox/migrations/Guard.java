@@ -46,6 +46,20 @@ final class Guard {
         return test(sql.isYoung(phase), young(phase, sql.noticed()));
     }
 
+    /** And no poller that tells of itself, where that is asked for, may be known not to have noticed. */
+    Guard noticed(Phase phase) {
+        old(phase);
+        tests.append("    IF ").append(sql.hasPollers()).append(" THEN\n");
+        test("EXISTS (SELECT FROM " + sql.pollersBefore(phase) + ")", unaware(phase));
+        tests.append("    END IF;\n");
+        return this;
+    }
+
+    static String unaware(Phase phase) {
+        return "a poller that is alive still reads a phase before " + phase
+                + "; wait for its next heartbeat, half a minute at most, or restart it";
+    }
+
     static String young(Phase phase, Duration wait) {
         return "it came to " + phase + " less than " + wait
                 + " ago, and not every node may have noticed; wait that long";

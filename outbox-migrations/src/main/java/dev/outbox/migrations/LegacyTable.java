@@ -77,11 +77,6 @@ record LegacyTable(
             """;
 
     static LegacyTable read(Connection connection, TableName name, Kind kind) throws SQLException {
-        if (Database.of(connection) != Database.POSTGRES) {
-            throw new OutboxException(
-                    "table \"" + name + "\" cannot be upgraded: phases, backfill and verify are there for"
-                            + " PostgreSQL only; on SQL Server create the tables with OutboxMigrations.install(...)");
-        }
         String quoted = Quoted.table(name);
         TableName found;
         String comment;

@@ -38,10 +38,12 @@ final class PhaseScript {
         change.add(
                 "ALTER SEQUENCE " + sql.oldWrites() + " OWNED BY " + table.quoted() + "." + LegacyNames.LEGACY_WRITE);
         change.addAll(trigger.bothWays());
+        change.add(sql.syncAsOwner());
         change.add("ALTER TABLE " + table.quoted() + " ALTER COLUMN sequence SET DEFAULT nextval("
                 + Quoted.text(sequence()) + ")");
         change.add("ALTER SEQUENCE " + sequence() + " OWNED BY " + table.quoted() + ".sequence");
-        change.add(grants());
+        // Whoever may store a row draws a number, as of an identity column; to draw one alone does no harm.
+        change.add("GRANT USAGE ON SEQUENCE " + sequence() + " TO PUBLIC");
         if (consumer != null) {
             change.add(sql.comment("consumer", "dev.outbox consumer " + consumer));
         }
@@ -87,24 +89,6 @@ final class PhaseScript {
 
     private List<RowChecks.Condition> rowsBlocking(Phase from, Phase to) {
         return new RowChecks(table, consumer, from).blocking(to);
-    }
-
-    /** Who may write the table may use what its default and its triggers use. */
-    private String grants() {
-        return Quoted.block("""
-                DECLARE
-                    writer name;
-                BEGIN
-                    FOR writer IN
-                        SELECT r.rolname FROM pg_roles r JOIN pg_class c ON c.oid = %1$s
-                        WHERE NOT r.rolsuper AND r.rolname !~ '^pg_' AND r.oid <> c.relowner
-                          AND (has_any_column_privilege(r.oid, c.oid, 'INSERT')
-                            OR has_any_column_privilege(r.oid, c.oid, 'UPDATE'))
-                    LOOP
-                        EXECUTE format('GRANT USAGE ON SEQUENCE %2$s TO %%I', writer);
-                        EXECUTE format('GRANT UPDATE ON SEQUENCE %3$s TO %%I', writer);
-                    END LOOP;
-                END""".formatted(sql.regclass(), sequence(), sql.oldWrites()));
     }
 
     private String sequence() {
@@ -180,6 +164,7 @@ final class PhaseScript {
             change.add(sql.primaryKey("_pkey_new"));
         }
         change.addAll(trigger.onward());
+        change.add(sql.syncAsOwner());
         table.pairs().forEach(pair -> change.add(deprecate(pair.old(), pair.now())));
         if (table.processed() != null) {
             change.add(deprecate(table.processed(), table.now("status")));
@@ -191,7 +176,7 @@ final class PhaseScript {
 
     private Guard mayFlip() {
         return between(Phase.DUAL, Phase.FLIPPED)
-                .old(Phase.DUAL)
+                .noticed(Phase.DUAL)
                 .quiet()
                 .synced(Phase.DUAL)
                 .indexed();
@@ -262,12 +247,10 @@ final class PhaseScript {
      * that they need.
      */
     List<Step> backToLegacy() {
+        boolean leaves = table.phase() != Phase.LEGACY || table.isLeaving();
         List<String> change = new ArrayList<>();
-        if (table.phase() != Phase.LEGACY || table.isLeaving()) {
-            change.add(Guard.only(Phase.LEGACY, Phase.LEGACY, table, options)
-                    .old(Phase.LEGACY)
-                    .rows(RowChecks.losses(table, consumer, Phase.LEGACY))
-                    .sql());
+        if (leaves) {
+            change.add(mayLeave().sql());
         }
         change.addAll(trigger.drop());
         change.add("DROP INDEX IF EXISTS " + table.relation("_leased_old") + ", " + table.relation("_done_old"));
@@ -277,20 +260,30 @@ final class PhaseScript {
         change.add("DROP SEQUENCE IF EXISTS " + sequence());
         change.add("DROP TABLE IF EXISTS " + table.relation("_backfill"));
         change.add(sql.mark(Phase.LEGACY));
-        return List.of(
-                Step.together(List.of(
-                        between(Phase.ADDITIVE, Phase.LEGACY)
-                                .rows(RowChecks.losses(table, consumer, Phase.LEGACY))
-                                .sql(),
-                        sql.markLeaving())),
-                Step.alone(List.of(Quoted.block("""
-                        BEGIN
-                            WHILE %s LOOP
-                                COMMIT;
-                                PERFORM pg_sleep(0.2);
-                            END LOOP;
-                        END""".formatted(sql.isYoung(Phase.LEGACY))))),
-                Step.together(change));
+        List<Step> steps = new ArrayList<>();
+        steps.add(Step.together(List.of(
+                between(Phase.ADDITIVE, Phase.LEGACY)
+                        .rows(RowChecks.losses(table, consumer, Phase.LEGACY))
+                        .sql(),
+                sql.markLeaving())));
+        steps.add(Step.alone(List.of(Quoted.block("""
+                BEGIN
+                    WHILE %s LOOP
+                        COMMIT;
+                        PERFORM pg_sleep(0.2);
+                    END LOOP;
+                END""".formatted(sql.isYoung(Phase.LEGACY))))));
+        if (leaves) {
+            steps.add(Step.together(List.of(mayLeave()
+                    .rows(RowChecks.losses(table, consumer, Phase.LEGACY))
+                    .sql())));
+        }
+        steps.add(Step.together(change));
+        return steps;
+    }
+
+    private Guard mayLeave() {
+        return Guard.only(Phase.LEGACY, Phase.LEGACY, table, options).old(Phase.LEGACY);
     }
 
     /** Claims go by the old columns again; they are as good as before. */
@@ -334,6 +327,7 @@ final class PhaseScript {
         // Old applications leave arrivals without a topic unfinished, for one.
         table.kind().canonical.checks().forEach(check -> change.add(sql.dropCheck(check.suffix())));
         change.addAll(trigger.bothWays());
+        change.add(sql.syncAsOwner());
         change.add(sql.mark(Phase.DUAL));
         steps.add(Step.together(change));
         return steps;

@@ -1,6 +1,7 @@
 package dev.outbox.migrations;
 
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.TableName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -162,6 +163,30 @@ final class TableSql {
     String isWrittenLately() {
         return "COALESCE(pg_sequence_last_value(to_regclass(" + Quoted.text(oldWrites())
                 + ")) > extract(epoch FROM clock_timestamp() - interval '" + seconds(options.quietFor()) + "'), false)";
+    }
+
+    /** Whether pollers tell of themselves in this schema. */
+    String hasPollers() {
+        return "to_regclass(" + Quoted.text(pollers()) + ") IS NOT NULL";
+    }
+
+    /** Those of the table that are alive and have not noticed a phase, to be selected from. */
+    String pollersBefore(Phase phase) {
+        return "%s WHERE table_name = %s AND phase < %s AND seen_on > clock_timestamp() - interval '90 seconds'"
+                .formatted(pollers(), Quoted.text(table.name().toString()), Quoted.text(phase.mark()));
+    }
+
+    private String pollers() {
+        return Quoted.table(new TableName(table.name().schema(), "outbox_pollers"));
+    }
+
+    /**
+     * The trigger notes old writers with its owner's rights, so that a role needs no more than the table itself, whenever it
+     * was granted that.
+     */
+    String syncAsOwner() {
+        return "ALTER FUNCTION " + table.relation("_sync")
+                + "() SECURITY DEFINER SET search_path = pg_catalog, pg_temp";
     }
 
     /** Whether the triggers that keep both sides equal are there, and work. */

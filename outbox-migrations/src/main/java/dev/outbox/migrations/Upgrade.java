@@ -10,7 +10,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -25,8 +24,6 @@ import org.jspecify.annotations.Nullable;
 public final class Upgrade {
     /** The longest suffix is that of a check while names settle. */
     private static final int MAX_TABLE = 63 - "_one_payload_new".length();
-
-    private static final Set<String> WORTH_REPEATING = Set.of("55P03", "40P01");
 
     /** @param quietFor how long nobody may have written old columns alone */
     record Options(Duration lockTimeout, Duration patience, Duration refreshInterval, Duration quietFor) {}
@@ -110,7 +107,9 @@ public final class Upgrade {
     /** The phase the table is in. */
     public Phase phase(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
-            return LegacyTable.read(connection, name, kind).phase();
+            return isSqlServer(connection)
+                    ? SqlServerLegacyTable.read(connection, name, kind).phase()
+                    : LegacyTable.read(connection, name, kind).phase();
         } catch (SQLException e) {
             throw SqlFailure.of("cannot read table \"" + name + "\"", e);
         }
@@ -127,7 +126,13 @@ public final class Upgrade {
 
     /** {@link #report(DataSource)} on this connection, which is left as it is. */
     public TableReport report(Connection connection) throws SQLException {
-        return new Verifier(connection, LegacyTable.read(connection, name, kind), consumer, options).report();
+        return isSqlServer(connection)
+                ? new SqlServerVerifier(connection, SqlServerLegacyTable.read(connection, name, kind), options).report()
+                : new Verifier(connection, LegacyTable.read(connection, name, kind), consumer, options).report();
+    }
+
+    private static boolean isSqlServer(Connection connection) throws SQLException {
+        return Database.of(connection) == Database.SQLSERVER;
     }
 
     /**
@@ -137,37 +142,31 @@ public final class Upgrade {
      */
     public String render(DataSource dataSource, Phase phase) {
         try (Connection connection = dataSource.getConnection()) {
-            LegacyTable table = LegacyTable.read(connection, name, kind);
-            if (phase == Phase.ADDITIVE && table.phase() == Phase.LEGACY) {
-                check(report(connection), phase); // what the catalog tells, the script would not ask again
+            TableReport report = report(connection);
+            if (phase == Phase.ADDITIVE && report.phase() == Phase.LEGACY) {
+                check(report, phase); // what the catalog tells, the script would not ask again
             }
-            String script = render(steps(connection, phase));
+            String script = Session.of(connection).render(steps(connection, phase), options);
+            if (isSqlServer(connection)) {
+                return script;
+            }
+            LegacyTable table = LegacyTable.read(connection, name, kind);
             if (phase != Phase.SETTLING || table.interims().isEmpty()) {
                 return script;
             }
             LegacyTable after = table.withRoom();
             return script
                     + new BackfillStatements(after, consumer).script(1_000, Duration.ofMillis(10))
-                    + render(new CleanScript(after, consumer, options).settle());
+                    + Session.POSTGRES.render(new CleanScript(after, consumer, options).settle(), options);
         } catch (SQLException e) {
             throw SqlFailure.of("cannot read table \"" + name + "\"", e);
         }
     }
 
-    private String render(List<Step> steps) {
-        StringBuilder script = new StringBuilder();
-        for (Step step : steps) {
-            script.append(
-                    step.together()
-                            ? "SET lock_timeout = " + options.lockTimeout.toMillis() + ";\nBEGIN;\n"
-                            : "SET lock_timeout = " + options.patience.toMillis() + ";\n");
-            step.statements().forEach(statement -> script.append(statement).append(";\n"));
-            script.append(step.together() ? "COMMIT;\n\n" : "\n");
-        }
-        return script.append("RESET lock_timeout;\n").toString();
-    }
-
     private List<Step> steps(Connection connection, Phase phase) throws SQLException {
+        if (isSqlServer(connection)) {
+            return new SqlServerScript(SqlServerLegacyTable.read(connection, name, kind), options).steps(phase);
+        }
         LegacyTable table = LegacyTable.read(connection, name, kind);
         PhaseScript script = new PhaseScript(table, consumer, options);
         CleanScript clean = new CleanScript(table, consumer, options);
@@ -197,7 +196,7 @@ public final class Upgrade {
                 return;
             }
             check(report, phase);
-            Runner runner = new Runner(connection, options);
+            Runner runner = new Runner(connection, Session.of(connection), options);
             if (phase == Phase.SETTLING) {
                 if (!LegacyTable.read(connection, name, kind).interims().isEmpty()) {
                     runner.run(steps(connection, phase));
@@ -206,7 +205,7 @@ public final class Upgrade {
             }
             runner.run(steps(connection, phase));
         } catch (SQLException e) {
-            throw SqlFailure.of("cannot take table \"" + name + "\" to " + phase, e);
+            throw failure("cannot take table \"" + name + "\" to " + phase, e);
         }
     }
 
@@ -230,22 +229,32 @@ public final class Upgrade {
      */
     public void back(DataSource dataSource, Phase phase) {
         try (Connection connection = dataSource.getConnection()) {
-            new Runner(connection, options).run(stepsBack(connection, phase));
+            new Runner(connection, Session.of(connection), options).run(stepsBack(connection, phase));
         } catch (SQLException e) {
-            throw SqlFailure.of("cannot take table \"" + name + "\" back to " + phase, e);
+            throw failure("cannot take table \"" + name + "\" back to " + phase, e);
         }
+    }
+
+    /** What a script of ours says itself is for people to read. */
+    private static OutboxException failure(String what, SQLException e) {
+        return e.getErrorCode() == SqlServerScript.REFUSED
+                ? new OutboxException(what + ": " + e.getMessage(), e, false)
+                : SqlFailure.of(what, e);
     }
 
     /** The SQL that {@link #back} would run on this table. */
     public String renderBack(DataSource dataSource, Phase phase) {
         try (Connection connection = dataSource.getConnection()) {
-            return render(stepsBack(connection, phase));
+            return Session.of(connection).render(stepsBack(connection, phase), options);
         } catch (SQLException e) {
             throw SqlFailure.of("cannot read table \"" + name + "\"", e);
         }
     }
 
     private List<Step> stepsBack(Connection connection, Phase phase) throws SQLException {
+        if (isSqlServer(connection)) {
+            return new SqlServerScript(SqlServerLegacyTable.read(connection, name, kind), options).stepsBack(phase);
+        }
         LegacyTable table = LegacyTable.read(connection, name, kind);
         PhaseScript script = new PhaseScript(table, consumer, options);
         return switch (phase) {
@@ -286,24 +295,43 @@ public final class Upgrade {
     }
 
     /** Runs steps on one connection, and leaves that as it was. */
-    record Runner(Connection connection, Options options) {
+    record Runner(Connection connection, Session session, Options options) {
         void run(List<Step> steps) throws SQLException {
             boolean autoCommit = connection.getAutoCommit();
             try {
                 for (Step step : steps) {
                     run(step);
                 }
-            } finally {
-                connection.setAutoCommit(true);
-                execute("RESET lock_timeout");
-                connection.setAutoCommit(autoCommit);
+            } catch (SQLException | RuntimeException e) {
+                also(e, () -> restore(autoCommit));
+                throw e;
+            }
+            restore(autoCommit);
+        }
+
+        private void restore(boolean autoCommit) throws SQLException {
+            connection.setAutoCommit(true);
+            execute(session.forget());
+            connection.setAutoCommit(autoCommit);
+        }
+
+        private interface Work {
+            void run() throws SQLException;
+        }
+
+        /** Does what has to be done after a failure; what fails of that must not hide the failure. */
+        private static void also(Exception failure, Work work) {
+            try {
+                work.run();
+            } catch (SQLException e) {
+                failure.addSuppressed(e);
             }
         }
 
         private void run(Step step) throws SQLException {
             connection.setAutoCommit(!step.together());
             if (!step.together()) {
-                execute("SET lock_timeout = " + options.patience().toMillis());
+                execute(session.wait(options.patience()));
                 for (String statement : step.statements()) {
                     execute(statement);
                 }
@@ -312,15 +340,15 @@ public final class Upgrade {
             long deadline = System.nanoTime() + options.patience().toNanos();
             while (true) {
                 try {
-                    execute("SET LOCAL lock_timeout = " + options.lockTimeout().toMillis());
+                    execute(session.wait(options.lockTimeout()));
                     for (String statement : step.statements()) {
                         execute(statement);
                     }
                     connection.commit();
                     return;
                 } catch (SQLException e) {
-                    connection.rollback();
-                    if (!WORTH_REPEATING.contains(String.valueOf(e.getSQLState())) || System.nanoTime() > deadline) {
+                    also(e, connection::rollback);
+                    if (!session.isWorthRepeating(e) || System.nanoTime() > deadline) {
                         throw e;
                     }
                     Pause.of(options.lockTimeout());

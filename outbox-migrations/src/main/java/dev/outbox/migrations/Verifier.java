@@ -2,7 +2,6 @@ package dev.outbox.migrations;
 
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.LegacyNames;
-import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.migrations.Canonical.Column;
 import dev.outbox.migrations.Finding.Concern;
 import java.sql.Connection;
@@ -255,25 +254,10 @@ final class Verifier {
 
     /** Pollers that tell of themselves also tell which phase they read; they do so twice a minute. */
     private void pollers() throws SQLException {
-        String pollers = Quoted.table(new TableName(table.name().schema(), "outbox_pollers"));
-        if (table.phase() == Phase.CLEAN || !isTrue("to_regclass(%s) IS NOT NULL".formatted(Quoted.text(pollers)))) {
-            return;
-        }
-        long behind = number("SELECT count(*) FROM %s WHERE table_name = %s AND phase < %s"
-                        .formatted(
-                                pollers,
-                                Quoted.text(table.name().toString()),
-                                table.phase().number())
-                + " AND seen_on > clock_timestamp() - interval '90 seconds'");
-        if (behind > 0) {
-            add(
-                    Concern.OLD_POLLER,
-                    behind + (behind == 1 ? " poller that is alive still reads" : " pollers that are alive still read")
-                            + " a phase before " + table.phase()
-                            + "; wait for the next heartbeat, half a minute at most,"
-                            + " or restart them",
-                    false,
-                    next());
+        if (table.phase() != Phase.CLEAN
+                && isTrue(sql.hasPollers())
+                && number("SELECT count(*) FROM " + sql.pollersBefore(table.phase())) > 0) {
+            add(Concern.OLD_POLLER, Guard.unaware(table.phase()), false, next());
         }
     }
 

@@ -188,7 +188,8 @@ final class Checker {
             }
         }
         for (Settled fenced : evidence.seen().fenced()) {
-            // One that nobody answered may have been accepted, and its repetition is not; and who puts off the head of a
+            // One that nobody answered may have been accepted, and its repetition is not; and who puts off the head of
+            // a
             // run gives back the rest of it.
             if (finished.contains(fenced)
                     && !answered.contains(fenced)

@@ -42,7 +42,8 @@ public final class ColumnNames {
         return found.stream().findFirst();
     }
 
-    private static String fold(String name) {
+    /** What all spellings of a name have in common. */
+    public static String fold(String name) {
         return name.replace("_", "").toLowerCase(Locale.ROOT);
     }
 }

@@ -41,6 +41,12 @@ public record LegacyNames(Map<String, List<String>> renamed) {
     /** The first column that the migrations add: when a writer last changed old columns only. It goes in phase 4. */
     public static final String LEGACY_WRITE = "legacy_write_on";
 
+    /**
+     * On SQL Server, which has no trigger to note old writers: the token of our last lease of a row. It goes in phase 4. A
+     * row whose owner is another one was claimed by an old application.
+     */
+    public static final String LIBRARY_TOKEN = "library_token";
+
     private static LegacyNames withCommon(Map<String, List<String>> renamed) {
         Map<String, List<String>> all = new LinkedHashMap<>(renamed);
         COMMON.forEach(column -> all.put(column, List.of()));

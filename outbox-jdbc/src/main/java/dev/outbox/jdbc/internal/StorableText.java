@@ -40,4 +40,13 @@ public final class StorableText {
         }
         return bytes;
     }
+
+    /** Texts of errors come from anywhere: what cannot be stored is replaced. */
+    public static String wellFormed(String text) {
+        StringBuilder good = new StringBuilder(text.length());
+        text.codePoints()
+                .map(c -> c == 0 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) ? 0xFFFD : c)
+                .forEach(good::appendCodePoint);
+        return good.toString();
+    }
 }

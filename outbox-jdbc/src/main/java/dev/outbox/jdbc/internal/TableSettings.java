@@ -1,5 +1,6 @@
 package dev.outbox.jdbc.internal;
 
+import dev.outbox.OutboxException;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.event.OutboxListener;
 import dev.outbox.internal.Emitter;
@@ -9,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +49,20 @@ public record TableSettings(
         } catch (SQLException e) {
             throw SqlFailure.of("cannot look at table " + name, e);
         }
+    }
+
+    /** Looks at the table, and again every so often while it is not canonical. */
+    public <L extends LiveTable.Seen, T> T openLive(
+            Detection<L> detection,
+            Predicate<OutboxException> changed,
+            Duration refreshInterval,
+            Construction<LiveTable<L>, T> construction) {
+        return open(detection, (found, connections) -> {
+            LiveTable<L> table = new LiveTable<>(connections, detection, changed, found);
+            T built = construction.over(table, connections);
+            table.watch(refreshInterval);
+            return built;
+        });
     }
 
     public Emitter emitter() {

@@ -25,14 +25,15 @@ public record Writes(Map<String, List<Target>> targets, Map<String, String> defa
     public static final Writes PLAIN = new Writes(Map.of(), Map.of());
 
     private static final Pattern WRITE = Pattern.compile(
-            "INSERT INTO \\{table}(?:\\s+AS\\s+[a-z]+)?\\s*\\(|UPDATE \\{table}(?:\\s+[a-z]+)?\\s+SET\\s|DO UPDATE SET\\s");
+            "INSERT INTO \\{table}(?:\\s+AS\\s+[a-z]+)?\\s*\\(|UPDATE \\{table}(?:\\s+[a-z]+)?(?:\\s+WITH \\([^()]*\\))?\\s+SET\\s"
+                    + "|DO UPDATE SET\\s");
 
     private static final Pattern ASSIGNMENT = Pattern.compile("\\s*\\{([a-z_]+)}\\s*=\\s*(.*)", Pattern.DOTALL);
 
     private static final Pattern VALUES = Pattern.compile("\\s*(VALUES\\s*\\(|SELECT\\s)");
 
     /** Where a list ends, outside of parentheses. */
-    private static final Set<String> AFTER_LIST = Set.of("FROM", "WHERE", "RETURNING", "ON");
+    private static final Set<String> AFTER_LIST = Set.of("FROM", "WHERE", "RETURNING", "OUTPUT", "ON");
 
     /** Evaluated twice it would give two values: such a one is written once, and the database copies it. */
     private static final Pattern DIFFERS_EACH_TIME = Pattern.compile("\\brandom\\(\\)");

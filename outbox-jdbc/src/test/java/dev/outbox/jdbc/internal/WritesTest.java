@@ -50,6 +50,15 @@ class WritesTest {
     }
 
     @Test
+    void hintsAndOutputOfSqlServerStayAsTheyAre() {
+        assertThat(rewritten(
+                        "UPDATE {table} WITH (ROWLOCK, READPAST) SET {due_on} = @now OUTPUT inserted.{due_on} INTO @t (d)"
+                                + " FROM p WHERE {due_on} = p.d"))
+                .isEqualTo("UPDATE {table} WITH (ROWLOCK, READPAST) SET \"due_on\" = @now, \"DueTimeUtc\" = @now"
+                        + " OUTPUT inserted.{due_on} INTO @t (d) FROM p WHERE {due_on} = p.d");
+    }
+
+    @Test
     void whatIsRandomIsWrittenOnce() {
         assertThat(rewritten("UPDATE {table} SET {due_on} = now() + random() * interval '1 second'"))
                 .isEqualTo("UPDATE {table} SET \"due_on\" = now() + random() * interval '1 second'");

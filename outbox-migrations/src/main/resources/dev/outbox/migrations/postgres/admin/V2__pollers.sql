@@ -7,7 +7,7 @@ CREATE TABLE "outbox_pollers" (
     last_success_on     timestamptz,
     lease_ms            bigint      NOT NULL,
     longest_delivery_ms bigint      NOT NULL,
-    phase               smallint    NOT NULL,
+    phase               text        COLLATE "C" NOT NULL,
     table_name          text        NOT NULL,
     poller              text        NOT NULL,
     version             text        NOT NULL,
@@ -17,4 +17,4 @@ CREATE TABLE "outbox_pollers" (
     fillfactor = 50
 );
 
-COMMENT ON COLUMN "outbox_pollers".phase IS 'Of the layout that the poller reads';
+COMMENT ON COLUMN "outbox_pollers".phase IS 'Of the layout that the poller reads, as the comment of its table has it: 3, 3 settling, 4';

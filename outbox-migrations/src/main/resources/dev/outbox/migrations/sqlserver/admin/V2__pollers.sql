@@ -7,7 +7,7 @@ CREATE TABLE [outbox_pollers] (
     TableName         nvarchar(127) COLLATE Latin1_General_100_BIN2 NOT NULL,
     Poller            nvarchar(255) COLLATE Latin1_General_100_BIN2 NOT NULL,
     Version           nvarchar(255) NOT NULL,
-    Phase             smallint      NOT NULL,
+    Phase             nvarchar(20)  COLLATE Latin1_General_100_BIN2 NOT NULL,
     StartedOn         datetime2(7)  NOT NULL,
     SeenOn            datetime2(7)  NOT NULL,
     LastSuccessOn     datetime2(7)  NULL,

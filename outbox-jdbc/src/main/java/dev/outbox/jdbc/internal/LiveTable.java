@@ -1,17 +1,15 @@
-package dev.outbox.postgres;
+package dev.outbox.jdbc.internal;
 
 import dev.outbox.OutboxException;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.Borrowed;
-import dev.outbox.jdbc.internal.Connections;
-import dev.outbox.jdbc.internal.TableSettings;
 import java.lang.ref.WeakReference;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,76 +23,99 @@ import org.slf4j.LoggerFactory;
  * call waits for that, and no catalog query runs in a caller's transaction. The migrations give every instance time to
  * look before they take away what it names. A canonical table does not change any more: it has no thread and costs
  * nothing. The thread ends with the table's last user, or when the table is canonical.
+ *
+ * @param <T> what a database knows of a table
  */
-final class LiveTable {
+public final class LiveTable<T extends LiveTable.Seen> {
     private static final Logger LOG = LoggerFactory.getLogger(LiveTable.class);
 
-    /** No such column, no such table, no such unique index: what a statement meets that was made for another phase. */
-    private static final Set<String> CHANGED = Set.of("42703", "42P01", "42P10");
-
     private final Connections connections;
-    private final TableSettings.Detection<PostgresTable> detection;
-    private volatile Seen seen;
+    private final TableSettings.Detection<T> detection;
+    private final Predicate<OutboxException> changed;
+    private volatile Version<T> version;
     private boolean failed;
 
-    /** @param number counts the times that it was found otherwise */
-    private record Seen(int number, PostgresTable table) {}
+    /** A table as it was found. Two of them are equal if the same statements serve both. */
+    public interface Seen {
+        TableName name();
 
-    LiveTable(Connections connections, TableSettings.Detection<PostgresTable> detection, PostgresTable table) {
-        this.connections = connections;
-        this.detection = detection;
-        this.seen = new Seen(0, table);
+        Phase phase();
     }
 
-    PostgresTable now() {
-        return seen.table;
+    /** @param number counts the times that it was found otherwise */
+    private record Version<T>(int number, T table) {}
+
+    /** @param changed whether this is what a statement meets that was made for another phase */
+    public LiveTable(
+            Connections connections,
+            TableSettings.Detection<T> detection,
+            Predicate<OutboxException> changed,
+            T table) {
+        this.connections = connections;
+        this.detection = detection;
+        this.changed = changed;
+        this.version = new Version<>(0, table);
+    }
+
+    public T now() {
+        return version.table;
     }
 
     /** Whether the table will stay as it is. */
-    boolean isSettled() {
+    public boolean isSettled() {
         return now().phase() == Phase.CLEAN;
     }
 
     /** What this makes of the table, made anew when the table has changed. */
-    <T> Supplier<T> per(Function<PostgresTable, T> maker) {
+    public <V> Supplier<V> per(Function<T, V> maker) {
         return new Made<>(this, maker);
     }
 
-    private static final class Made<T> implements Supplier<T> {
-        private final LiveTable live;
-        private final Function<PostgresTable, T> maker;
-        private volatile @Nullable Version<T> version;
+    private static final class Made<T extends Seen, V> implements Supplier<V> {
+        private final LiveTable<T> live;
+        private final Function<T, V> maker;
+        private volatile @Nullable Value<V> value;
 
-        private record Version<T>(int of, T value) {}
+        private record Value<V>(int of, V made) {}
 
-        Made(LiveTable live, Function<PostgresTable, T> maker) {
+        Made(LiveTable<T> live, Function<T, V> maker) {
             this.live = live;
             this.maker = maker;
         }
 
         @Override
-        public T get() {
-            Version<T> last = version;
-            return last != null && last.of == live.seen.number ? last.value : renewed();
+        public V get() {
+            Value<V> last = value;
+            return last != null && last.of == live.version.number ? last.made : renewed();
         }
 
-        private synchronized T renewed() {
-            Seen seen = live.seen;
-            Version<T> last = version;
-            if (last == null || last.of != seen.number) {
-                last = new Version<>(seen.number, maker.apply(seen.table));
-                version = last;
+        private synchronized V renewed() {
+            Version<T> now = live.version;
+            Value<V> last = value;
+            if (last == null || last.of != now.number) {
+                last = new Value<>(now.number, maker.apply(now.table));
+                value = last;
             }
-            return last.value;
+            return last.made;
         }
     }
 
     /** Runs it, and once more if it failed because the table has changed. Not for a caller's transaction. */
-    <T> T adapting(Supplier<T> work) {
+    public <V> V adapting(Supplier<V> work) {
+        return adapting(work, () -> true);
+    }
+
+    /**
+     * Runs it, and once more if it failed because the table has changed.
+     *
+     * @param unharmed whether that failure left everything as it was, so that the work can be repeated
+     */
+    public <V> V adapting(Supplier<V> work, BooleanSupplier unharmed) {
+        int number = version.number;
         try {
             return work.get();
         } catch (OutboxException e) {
-            if (e.sqlState() != null && CHANGED.contains(e.sqlState()) && refresh()) {
+            if (changed.test(e) && unharmed.getAsBoolean() && (refresh() || version.number != number)) {
                 return work.get();
             }
             throw e;
@@ -103,16 +124,16 @@ final class LiveTable {
 
     /** Looks at the table; whether it has changed. */
     synchronized boolean refresh() {
-        PostgresTable before = now();
+        T before = now();
         try (Borrowed borrowed = connections.autoCommitting()) {
-            PostgresTable found = detection.detect(borrowed.connection(), before.name());
+            T found = detection.detect(borrowed.connection(), before.name());
             if (found.equals(before)) {
                 return false;
             }
             if (found.phase() != before.phase()) {
                 LOG.info("table {} is in {} now, was in {}", found.name(), found.phase(), before.phase());
             }
-            seen = new Seen(seen.number + 1, found);
+            version = new Version<>(version.number + 1, found);
             return true;
         } catch (SQLException e) {
             throw SqlFailure.of("cannot look at table " + before.name(), e);
@@ -120,24 +141,24 @@ final class LiveTable {
     }
 
     /** Starts to look at the table every so often. */
-    void watch(Duration interval) {
+    public void watch(Duration interval) {
         if (isSettled()) {
             return;
         }
-        WeakReference<LiveTable> watched = new WeakReference<>(this);
+        WeakReference<LiveTable<T>> watched = new WeakReference<>(this);
         Thread thread = new Thread(() -> watch(watched, interval), "outbox-watch-" + now().name());
         thread.setDaemon(true);
         thread.start();
     }
 
-    private static void watch(WeakReference<LiveTable> watched, Duration interval) {
+    private static void watch(WeakReference<? extends LiveTable<?>> watched, Duration interval) {
         do {
             LockSupport.parkNanos(interval.toNanos());
         } while (!Thread.currentThread().isInterrupted() && lookedAt(watched.get()));
     }
 
     /** Whether to look again. */
-    private static boolean lookedAt(@Nullable LiveTable live) {
+    private static boolean lookedAt(@Nullable LiveTable<?> live) {
         if (live == null) {
             return false;
         }

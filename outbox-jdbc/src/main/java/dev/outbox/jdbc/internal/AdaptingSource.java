@@ -1,4 +1,4 @@
-package dev.outbox.postgres;
+package dev.outbox.jdbc.internal;
 
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -14,11 +14,11 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /** A source over a table that a migration may change: each call goes to a source for the table as it is. */
-final class AdaptingSource implements TransactionalSource {
-    private final LiveTable table;
-    private final Supplier<PostgresSource> current;
+public final class AdaptingSource implements TransactionalSource {
+    private final LiveTable<?> table;
+    private final Supplier<? extends TransactionalSource> current;
 
-    AdaptingSource(LiveTable table, Supplier<PostgresSource> current) {
+    public AdaptingSource(LiveTable<?> table, Supplier<? extends TransactionalSource> current) {
         this.table = table;
         this.current = current;
     }

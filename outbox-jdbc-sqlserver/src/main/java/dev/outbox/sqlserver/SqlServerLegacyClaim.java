@@ -1,0 +1,75 @@
+package dev.outbox.sqlserver;
+
+import dev.outbox.PayloadSerializer;
+import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.Claimed;
+import dev.outbox.jdbc.internal.Claiming;
+import dev.outbox.jdbc.internal.Timestamps;
+import dev.outbox.jdbc.internal.WorkItemRow;
+import dev.outbox.spi.ClaimRequest;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claim query of phases 0 and 1: by the old columns, as old applications do it beside us, in the order of their
+ * index. There are no keys and no priorities yet.
+ *
+ * <p>Locking and crashes are as in {@link SqlServerClaim}.
+ */
+final class SqlServerLegacyClaim implements Claiming.Query {
+    static final String CLAIM = """
+            %1$s
+            UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+            SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
+                {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner
+            %2$s
+            FROM (
+                SELECT TOP (@left) {place} AS place
+                FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE {mine} AND {status} = 0{unprocessed} AND {topic} IS NOT NULL
+                  AND ({due_on} IS NULL OR {due_on} <= @now) AND ({locked_until} IS NULL OR {locked_until} <= @now)
+                  AND (@filtered = 0 OR @listed =
+                    CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
+                ORDER BY {claim_order}) picked
+            WHERE {place} = picked.place AND {status} = 0;
+            SELECT %3$s
+            """.formatted(ClaimParts.DECLARE, ClaimParts.OUTPUT, ClaimParts.ANSWER);
+
+    private final SqlServerBatch claim;
+    private final @Nullable PayloadSerializer serializer;
+
+    SqlServerLegacyClaim(SqlServerTable table, @Nullable PayloadSerializer serializer) {
+        this.claim = SqlServerBatch.of(table.layout(), CLAIM);
+        this.serializer = serializer;
+    }
+
+    @Override
+    public Claimed run(Connection connection, ClaimRequest request) throws SQLException {
+        Claimed.Topics topics = Claimed.Topics.of(request);
+        if (topics.areNone()) {
+            return Claimed.nothing();
+        }
+        String token = UUID.randomUUID().toString();
+        return claim.run(
+                connection, query -> SqlServerClaim.set(query, request, topics, token), rows -> read(rows, token));
+    }
+
+    private Claimed read(ResultSet rows, String token) throws SQLException {
+        List<WorkItem> items = new ArrayList<>();
+        List<Claimed.Unreadable> unreadable = new ArrayList<>();
+        rows.next();
+        Instant at = Timestamps.read(rows, "at");
+        for (boolean found = true; found && rows.getString(WorkItemRow.ID) != null; found = rows.next()) {
+            Claimed.read(rows, serializer, items, unreadable);
+        }
+        items.sort(Comparator.comparing(WorkItem::createdOn).thenComparingLong(WorkItem::sequence));
+        return new Claimed(token, at, items, unreadable, !items.isEmpty() || !unreadable.isEmpty());
+    }
+}

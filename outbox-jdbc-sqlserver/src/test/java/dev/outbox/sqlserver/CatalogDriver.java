@@ -1,0 +1,124 @@
+package dev.outbox.sqlserver;
+
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Answers what a SQL Server would say of a table in its catalog, so that scripts can be made for it without a server. */
+final class CatalogDriver {
+    private final List<Map<String, Object>> columns = new ArrayList<>();
+    private final List<Map<String, Object>> indexes = new ArrayList<>();
+    private final @Nullable String mark;
+    private final boolean online;
+
+    CatalogDriver(@Nullable String mark, boolean online) {
+        this.mark = mark;
+        this.online = online;
+    }
+
+    /** @param type may say that it is computed, or that it has a default: {@code bit default} */
+    CatalogDriver column(String name, String type) {
+        String[] words = type.split(" ");
+        columns.add(Map.of(
+                "schema_name",
+                "dbo",
+                "column_name",
+                name,
+                "type_name",
+                words[0],
+                "max_length",
+                words[0].equals("nvarchar") ? 200 : 16,
+                "scale",
+                3,
+                "is_nullable",
+                type.contains("null"),
+                "is_computed",
+                type.contains("computed"),
+                "default_name",
+                type.contains("default") ? "DF_" + name : ""));
+        return this;
+    }
+
+    CatalogDriver index(String name, boolean primaryKey, String column, String filter) {
+        indexes.add(Map.of(
+                "name", name,
+                "is_primary_key", primaryKey,
+                "is_unique_constraint", false,
+                "type", primaryKey ? 1 : 2,
+                "is_disabled", false,
+                "filter_definition", filter,
+                "column_name", column));
+        return this;
+    }
+
+    DataSource dataSource() {
+        return proxy(DataSource.class, (method, arguments) -> connection());
+    }
+
+    private Connection connection() {
+        return proxy(Connection.class, (method, arguments) -> switch (method) {
+            case "getMetaData" -> proxy(DatabaseMetaData.class, (asked, nothing) -> "Microsoft SQL Server");
+            case "prepareStatement" ->
+                proxy(
+                        PreparedStatement.class,
+                        (asked, nothing) ->
+                                asked.equals("executeQuery") ? rows(answer(String.valueOf(arguments[0]))) : null);
+            case "createStatement" ->
+                proxy(
+                        Statement.class,
+                        (asked, query) -> asked.equals("executeQuery") ? rows(answer(String.valueOf(query[0]))) : null);
+            default -> null;
+        });
+    }
+
+    private List<Map<String, Object>> answer(String query) {
+        if (query.contains("sys.default_constraints")) {
+            return columns;
+        }
+        if (query.contains("sys.index_columns")) {
+            return indexes;
+        }
+        if (query.contains("EngineEdition")) {
+            return List.of(Map.of("online", online ? 1 : 0));
+        }
+        if (query.contains("sys.extended_properties")) {
+            return mark == null ? List.of() : List.of(Map.of("mark", mark));
+        }
+        return query.contains("sys.sql_modules") ? List.of() : List.of(Map.of("1", 0L));
+    }
+
+    private static ResultSet rows(List<Map<String, Object>> rows) {
+        int[] at = {-1};
+        return proxy(ResultSet.class, (method, arguments) -> {
+            if (method.equals("next")) {
+                return ++at[0] < rows.size();
+            }
+            if (!method.startsWith("get")) {
+                return null;
+            }
+            Object value = rows.get(at[0]).get(String.valueOf(arguments[0]));
+            return "".equals(value) ? null : value;
+        });
+    }
+
+    private interface Answer {
+        @Nullable
+        Object to(String method, Object[] arguments);
+    }
+
+    private static <T> T proxy(Class<T> type, Answer answer) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (self, method, arguments) ->
+                        answer.to(method.getName(), arguments == null ? new Object[0] : arguments)));
+    }
+}

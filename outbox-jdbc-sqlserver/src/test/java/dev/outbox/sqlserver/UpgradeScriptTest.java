@@ -1,0 +1,137 @@
+package dev.outbox.sqlserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.jdbc.Phase;
+import dev.outbox.migrations.Upgrade;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The scripts of an upgrade on SQL Server are T-SQL, found out without a server. */
+class UpgradeScriptTest {
+    private static final Pattern BATCH = Pattern.compile("(?m)^GO\\R");
+
+    private static final Map<String, String> RENAMED = Map.of(
+            "Id", "WorkItemId",
+            "CreatedAt", "CreatedOn",
+            "ProcessedAt", "ProcessedOn",
+            "RetryCount", "AttemptCount",
+            "DueTimeUtc", "DueOn");
+
+    private static final Map<String, String> OLD = Map.of(
+            "Id", "uniqueidentifier default",
+            "CreatedAt", "datetimeoffset default",
+            "ProcessedAt", "datetimeoffset null",
+            "RetryCount", "int default",
+            "DueTimeUtc", "datetimeoffset null");
+
+    private final Upgrade upgrade = Upgrade.outbox("outbox").quietFor(Duration.ofMinutes(1));
+
+    private static DataSource table(Phase phase, boolean online) {
+        CatalogDriver catalog = new CatalogDriver(
+                phase == Phase.LEGACY ? null : "phase " + phase.mark() + " since 2026-11-16T10:00:00.000Z", online);
+        boolean flipped = phase == Phase.FLIPPED;
+        OLD.forEach((old, type) -> catalog.column(flipped ? RENAMED.get(old) : old, type));
+        catalog.column("Payload", "nvarchar")
+                .column("Topic", "nvarchar")
+                .column("IsProcessed", "bit default")
+                .column("ProcessedBy", "nvarchar null")
+                .column("LastError", "nvarchar null")
+                .column("MessageId", "uniqueidentifier default")
+                .column("CorrelationId", "nvarchar null")
+                .column("Status", "tinyint default")
+                .column("LockedUntil", "datetimeoffset null")
+                .column("OwnerToken", "uniqueidentifier null")
+                .index("PK_outbox", true, flipped ? "WorkItemId" : "Id", "")
+                .index("IX_outbox_WorkQueue", false, flipped ? "CreatedOn" : "CreatedAt", "([Status]=(0))")
+                .index("IX_outbox_DueTime", false, flipped ? "DueOn" : "DueTimeUtc", "([DueTimeUtc] IS NOT NULL)");
+        if (phase != Phase.LEGACY) {
+            RENAMED.forEach((old, now) -> catalog.column(flipped ? old : now, "int computed"));
+            catalog.column("Sequence", "bigint default null")
+                    .column("Priority", "smallint default null")
+                    .column("BlocksKey", "bit default null")
+                    .column("MessageKey", "nvarchar null")
+                    .column("MessageIdNew", "nvarchar null")
+                    .column("TenantId", "nvarchar null")
+                    .column("ContentType", "nvarchar null")
+                    .column("Headers", "nvarchar null")
+                    .column("PayloadBytes", "varbinary null")
+                    .column("LibraryToken", "uniqueidentifier null")
+                    .column("ExactKey", "nvarchar computed");
+        }
+        if (phase.compareTo(Phase.DUAL) >= 0) {
+            List.of("_OrderNew", "_Ready", "_KeyDue", "_Key", "_KeyBlocked", "_KeyHigh", "_Leased", "_Done", "_Dead")
+                    .forEach(suffix -> catalog.index("outbox" + suffix, false, "Sequence", ""));
+        }
+        return catalog.dataSource();
+    }
+
+    private static String parsed(String script) {
+        BATCH.splitAsStream(script).filter(batch -> !batch.isBlank()).forEach(Tsql::parse);
+        return script;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void everyStepThereAndBack(boolean online) {
+        String additive = parsed(upgrade.render(table(Phase.LEGACY, online), Phase.ADDITIVE));
+        String dual = parsed(upgrade.render(table(Phase.ADDITIVE, online), Phase.DUAL));
+        String flip = parsed(upgrade.render(table(Phase.DUAL, online), Phase.FLIPPED));
+        String clean = parsed(upgrade.render(table(Phase.FLIPPED, online), Phase.CLEAN));
+        parsed(upgrade.renderBack(table(Phase.FLIPPED, online), Phase.DUAL));
+        parsed(upgrade.renderBack(table(Phase.DUAL, online), Phase.ADDITIVE));
+        parsed(upgrade.renderBack(table(Phase.ADDITIVE, online), Phase.LEGACY));
+
+        assertThat(additive)
+                .contains("ADD [MessageIdNew] nvarchar(255) COLLATE Latin1_General_100_BIN2 NULL")
+                .contains("ADD [CreatedOn] AS [CreatedAt]")
+                .doesNotContain("NOT NULL CONSTRAINT", "TRIGGER");
+        assertThat(dual)
+                .contains("INDEX [outbox_Ready] ON [dbo].[outbox] (Priority, DueTimeUtc, Sequence) INCLUDE (Topic)")
+                .contains("ALTER COLUMN [Sequence] bigint NOT NULL");
+        assertThat(flip)
+                .contains("DROP INDEX [IX_outbox_DueTime] ON [dbo].[outbox]")
+                .contains("sp_rename @objname = N'[dbo].[outbox].[CreatedAt]', @newname = N'CreatedOn'")
+                .contains("ADD [CreatedAt] AS [CreatedOn]")
+                .doesNotContain("TRIGGER");
+        assertThat(clean)
+                .contains("sp_rename @objname = N'[dbo].[outbox].[MessageIdNew]', @newname = N'MessageId'")
+                .contains("DROP COLUMN [IsProcessed]")
+                .contains("UNIQUE CLUSTERED (Sequence)");
+        assertThat(dual.contains("ONLINE = ON")).isEqualTo(online);
+        assertThat(clean.contains("ONLINE = ON")).isEqualTo(online);
+    }
+
+    @Test
+    void theBackfill() {
+        String script = upgrade.backfill().render(table(Phase.ADDITIVE, false));
+
+        parsed(script.replaceAll("WAITFOR DELAY '[\\d:.]+';", ""));
+        assertThat(script).contains("WAITFOR DELAY '00:00:00.010';");
+    }
+
+    @Test
+    void aTableThatCannotBeTakenOverIsRefusedWithEveryReason() {
+        DataSource strange = new CatalogDriver(null, false)
+                .column("Id", "int")
+                .column("Topic", "varchar")
+                .column("Payload", "nvarchar")
+                .column("Invoice", "int")
+                .column("Priority", "int null")
+                .dataSource();
+
+        assertThatThrownBy(() -> upgrade.apply(strange, Phase.ADDITIVE))
+                .hasMessageContaining("column Id is int, but work_item_id must be uniqueidentifier")
+                .hasMessageContaining("column Topic is varchar(16), but topic must be nvarchar")
+                .hasMessageContaining("no column stands for created_on")
+                .hasMessageContaining("a column is called Priority already")
+                .hasMessageContaining("column Invoice is none of the outbox's");
+    }
+}

@@ -1,0 +1,74 @@
+package dev.outbox.migrations;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+/** How a database is told to wait for locks, and how a script for people is written for it. */
+enum Session {
+    POSTGRES("SET lock_timeout = ", "RESET lock_timeout", "BEGIN;\n", "COMMIT;\n\n", ";\n") {
+        @Override
+        boolean isWorthRepeating(SQLException e) {
+            return Set.of("55P03", "40P01").contains(String.valueOf(e.getSQLState()));
+        }
+    },
+    /** Each statement is a batch of its own, for names are looked up when a batch begins. */
+    SQLSERVER(
+            "SET LOCK_TIMEOUT ",
+            "SET LOCK_TIMEOUT -1",
+            "SET XACT_ABORT ON;\nBEGIN TRANSACTION;\nGO\n",
+            "COMMIT TRANSACTION;\nGO\n\n",
+            ";\nGO\n") {
+        @Override
+        boolean isWorthRepeating(SQLException e) {
+            return Set.of(1222, 1205).contains(e.getErrorCode());
+        }
+    };
+
+    private final String wait;
+    private final String forget;
+    private final String begin;
+    private final String commit;
+    private final String end;
+
+    Session(String wait, String forget, String begin, String commit, String end) {
+        this.wait = wait;
+        this.forget = forget;
+        this.begin = begin;
+        this.commit = commit;
+        this.end = end;
+    }
+
+    static Session of(Connection connection) throws SQLException {
+        return Database.of(connection) == Database.SQLSERVER ? SQLSERVER : POSTGRES;
+    }
+
+    /** Whether another try may get the lock. */
+    abstract boolean isWorthRepeating(SQLException e);
+
+    /** Every statement waits so long for a lock. */
+    String wait(Duration timeout) {
+        return wait + timeout.toMillis();
+    }
+
+    /** As before. */
+    String forget() {
+        return forget;
+    }
+
+    String render(List<Step> steps, Upgrade.Options options) {
+        StringBuilder script = new StringBuilder();
+        for (Step step : steps) {
+            script.append(wait(step.together() ? options.lockTimeout() : options.patience()))
+                    .append(";\n");
+            script.append(step.together() ? begin : this == SQLSERVER ? "GO\n" : "");
+            step.statements()
+                    .forEach(statement -> script.append(statement.strip().replaceAll(";$", ""))
+                            .append(end));
+            script.append(step.together() ? commit : "\n");
+        }
+        return script.append(forget).append(";\n").toString();
+    }
+}

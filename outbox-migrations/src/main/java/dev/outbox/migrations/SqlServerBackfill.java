@@ -1,0 +1,177 @@
+package dev.outbox.migrations;
+
+import dev.outbox.migrations.SqlServerLegacyTable.Column;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The statements of a backfill on SQL Server.
+ *
+ * <p>A row of before phase 1 has no sequence; it gets its place in the order of creation, unfinished rows first, all below
+ * the numbers of rows that are inserted meanwhile. A row that an old application has stored since lacks the new message
+ * id only.
+ */
+final class SqlServerBackfill implements BackfillSql {
+    private final SqlServerLegacyTable table;
+    private final String list;
+    private final String condition;
+
+    SqlServerBackfill(SqlServerLegacyTable table) {
+        this.table = table;
+        this.list = table.relation("_backfill");
+        this.condition = "(" + new SqlServerRows(table, Duration.ZERO).incomplete() + ")";
+    }
+
+    @Override
+    public List<String> list() {
+        return List.of("""
+                DECLARE @code int, @rows int;
+                SELECT @rows = COUNT(*) FROM sys.objects WHERE object_id = 0;
+                EXEC @code = sp_getapplock @Resource = N'%1$s', @LockMode = N'Exclusive', @LockOwner = N'Transaction', @LockTimeout = 600000;
+                IF @code < 0
+                BEGIN;
+                    THROW 50000, N'another backfill of the same table took too long', 1;
+                END;
+                """.formatted(list), """
+                IF OBJECT_ID(N'%1$s') IS NULL
+                BEGIN
+                    CREATE TABLE %1$s (Position bigint NOT NULL PRIMARY KEY, Item uniqueidentifier NOT NULL);
+                    INSERT INTO %1$s (Position, Item)
+                    SELECT (SELECT COALESCE(MAX(b.[Sequence]), 0) FROM %2$s b
+                            WHERE b.[Sequence] < (SELECT CAST(q.start_value AS bigint) FROM sys.sequences q
+                                WHERE q.object_id = OBJECT_ID(N'%3$s', N'SO')))
+                        + ROW_NUMBER() OVER (ORDER BY CASE WHEN t.%4$s >= 2 THEN 1 ELSE 0 END, t.%5$s, t.%6$s), t.%6$s
+                    FROM %2$s t WHERE %7$s;
+                END""".formatted(
+                        list,
+                        table.quoted(),
+                        table.relation("_sequence"),
+                        column("status"),
+                        column("created_on"),
+                        column("work_item_id"),
+                        condition));
+    }
+
+    @Override
+    public String remaining() {
+        return "SELECT COUNT_BIG(*) FROM " + list;
+    }
+
+    @Override
+    public String first() {
+        return "SELECT MIN(Position) FROM " + list;
+    }
+
+    @Override
+    public String last() {
+        return "SELECT MAX(Position) FROM " + list;
+    }
+
+    @Override
+    public String complete(String after, String to) {
+        return """
+                UPDATE t SET %1$s
+                FROM %2$s t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK) JOIN %3$s l ON t.%4$s = l.Item
+                WHERE l.Position > %5$s AND l.Position <= %6$s AND %7$s""".formatted(
+                String.join(", ", assignments()), table.quoted(), list, column("work_item_id"), after, to, condition);
+    }
+
+    /** Without waiting for those that hold rows: what they have not completed stays on the list, or is found at the end. */
+    @Override
+    public String crossOff(String after, String to) {
+        return """
+                DELETE l FROM %1$s l
+                WHERE l.Position > %2$s AND l.Position <= %3$s AND NOT EXISTS (
+                    SELECT 1 FROM %4$s t WITH (READUNCOMMITTED) WHERE t.%5$s = l.Item AND %6$s)""".formatted(list, after, to, table.quoted(), column("work_item_id"), condition);
+    }
+
+    @Override
+    public String forget() {
+        return "DROP TABLE IF EXISTS " + list;
+    }
+
+    /** What an old application stores meanwhile is left for the next run: it would never end. */
+    @Override
+    public String incomplete() {
+        return "SELECT COUNT_BIG(*) FROM " + table.quoted() + " t WITH (READUNCOMMITTED) WHERE "
+                + SqlServerRows.unnumbered();
+    }
+
+    @Override
+    public Optional<String> deadTuples() {
+        return Optional.empty();
+    }
+
+    @Override
+    public Optional<String> lag() {
+        return Optional.empty();
+    }
+
+    @Override
+    public String script(int batch, Duration pause) {
+        return """
+                SET XACT_ABORT ON;
+                BEGIN TRANSACTION;
+                GO
+                %1$s
+                GO
+                %2$s;
+                GO
+                COMMIT TRANSACTION;
+                GO
+                DECLARE @at bigint, @last bigint;
+                SELECT @at = MIN(Position) - 1, @last = MAX(Position) FROM %3$s;
+                WHILE @last IS NOT NULL
+                BEGIN
+                    WHILE @at < @last
+                    BEGIN
+                        BEGIN TRANSACTION;
+                        %4$s;
+                        %5$s;
+                        COMMIT TRANSACTION;
+                        SET @at = @at + %6$d;
+                        WAITFOR DELAY '%7$s';
+                    END;
+                    SELECT @at = MIN(Position) - 1, @last = MAX(Position) FROM %3$s;
+                END;
+                %8$s;
+                GO
+                """.formatted(
+                list().get(0).strip(),
+                list().get(1),
+                list,
+                complete("@at", "@at + " + batch),
+                crossOff("@at", "@at + " + batch),
+                batch,
+                "%02d:%02d:%02d.%03d"
+                        .formatted(pause.toHours(), pause.toMinutesPart(), pause.toSecondsPart(), pause.toMillisPart()),
+                forget());
+    }
+
+    /** Old columns that contradict each other are set right too, or an old claimer would deliver again. */
+    private List<String> assignments() {
+        List<String> assignments = new ArrayList<>(List.of(
+                "[Sequence] = COALESCE(t.[Sequence], l.Position)",
+                "[Priority] = COALESCE(t.[Priority], 1)",
+                "[BlocksKey] = COALESCE(t.[BlocksKey], 0)"));
+        if (table.interim("message_id").isPresent()) {
+            assignments.add("[MessageIdNew] = COALESCE(t.[MessageIdNew], LOWER(CAST(t.%s AS nvarchar(36))))"
+                    .formatted(column("message_id")));
+        }
+        table.processed().ifPresent(processed -> {
+            String status = column("status");
+            String flag = "[" + processed.name() + "]";
+            assignments.add(
+                    "%1$s = CASE WHEN t.%2$s = 1 AND t.%1$s < 2 THEN 2 ELSE t.%1$s END".formatted(status, flag));
+            assignments.add("%2$s = CASE WHEN t.%1$s = 3 THEN t.%2$s WHEN t.%1$s = 2 THEN 1 ELSE t.%2$s END"
+                    .formatted(status, flag));
+        });
+        return assignments;
+    }
+
+    private String column(String logical) {
+        return "[" + table.stored(logical).map(Column::name).orElseThrow() + "]";
+    }
+}
