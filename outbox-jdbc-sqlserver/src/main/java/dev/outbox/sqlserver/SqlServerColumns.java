@@ -5,6 +5,7 @@ import dev.outbox.jdbc.internal.ColumnNames;
 import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.Writes;
 import dev.outbox.jdbc.internal.Writes.Target;
+import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -13,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The column mapper: what stands for each logical column of a table in a phase, to be read and to be written.
@@ -51,26 +51,6 @@ final class SqlServerColumns {
 
     /** Only for people to read: cut off where the old column is shorter. */
     private static final List<String> FOR_PEOPLE = List.of("processed_by", "last_error");
-
-    /**
-     * A column as the catalog has it.
-     *
-     * @param characters how many it can hold; 0 if that is no matter
-     */
-    record Column(
-            String name,
-            String type,
-            int characters,
-            @Nullable String collation,
-            boolean computed) {
-        String quoted() {
-            return "[" + name + "]";
-        }
-
-        boolean isText() {
-            return type.endsWith("char");
-        }
-    }
 
     private final String table;
     private final Phase phase;
