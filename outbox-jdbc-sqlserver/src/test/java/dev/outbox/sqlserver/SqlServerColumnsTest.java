@@ -56,7 +56,15 @@ class SqlServerColumnsTest {
             columns.add(stored("IsProcessed", "bit", 0, null));
         }
         if (phase != Phase.LEGACY) {
-            List.of("MessageKey", "TenantId", "ContentType", "Headers", "PayloadBytes", "Sequence", "Priority", "BlocksKey")
+            List.of(
+                            "MessageKey",
+                            "TenantId",
+                            "ContentType",
+                            "Headers",
+                            "PayloadBytes",
+                            "Sequence",
+                            "Priority",
+                            "BlocksKey")
                     .forEach(name -> columns.add(stored(name, "nvarchar", 0, BINARY)));
             columns.add(computed("ExactKey"));
         }
@@ -116,11 +124,13 @@ class SqlServerColumnsTest {
 
     @Test
     void whatIsStoredUnderAnotherNameIsWrittenThere() {
-        String set = "UPDATE {table} SET {status} = 2, {owner_token} = NULL, {due_on} = @now WHERE {work_item_id} = @id";
+        String set =
+                "UPDATE {table} SET {status} = 2, {owner_token} = NULL, {due_on} = @now WHERE {work_item_id} = @id";
 
         assertThat(resolved(Phase.LEGACY, set))
-                .isEqualTo("UPDATE [dbo].[outbox] SET [Status] = 2, [IsProcessed] = CASE WHEN (2) = 2 THEN 1 ELSE 0 END,"
-                        + " [OwnerToken] = NULL, [DueTimeUtc] = @now WHERE [Id] = @id");
+                .isEqualTo(
+                        "UPDATE [dbo].[outbox] SET [Status] = 2, [IsProcessed] = CASE WHEN (2) = 2 THEN 1 ELSE 0 END,"
+                                + " [OwnerToken] = NULL, [DueTimeUtc] = @now WHERE [Id] = @id");
         assertThat(resolved(Phase.DUAL, set))
                 .contains("[LibraryToken] = COALESCE(NULL, [LibraryToken]), [DueTimeUtc] = @now WHERE [Id] = @id");
         assertThat(resolved(Phase.FLIPPED, set))
