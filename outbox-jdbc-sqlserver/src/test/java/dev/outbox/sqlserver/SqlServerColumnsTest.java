@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Writes;
-import dev.outbox.sqlserver.SqlServerColumns.Column;
+import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -27,11 +27,12 @@ class SqlServerColumnsTest {
             "DueTimeUtc", "DueOn");
 
     private static Column stored(String name, String type, int characters, @Nullable String collation) {
-        return new Column(name, type, characters, collation, false);
+        int bytes = type.startsWith("n") ? 2 * characters : characters;
+        return new Column(name, type, bytes, collation, true, false, false, null, true);
     }
 
     private static Column computed(String name) {
-        return new Column(name, "nvarchar", 256, BINARY, true);
+        return new Column(name, "nvarchar", 512, BINARY, true, true, false, null, true);
     }
 
     private static SqlServerColumns table(Phase phase) {
