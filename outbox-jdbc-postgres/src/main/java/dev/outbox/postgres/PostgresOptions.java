@@ -81,7 +81,7 @@ public abstract sealed class PostgresOptions<B extends PostgresOptions<B>> exten
             TableSettings settings,
             TableSettings.Detection<PostgresTable> detection,
             TableSettings.Construction<LiveTable<PostgresTable>, T> construction) {
-        return settings.openLive(detection, PostgresOptions::hasChanged, refreshInterval(), construction);
+        return settings.openLive(detection, detection, PostgresOptions::hasChanged, refreshInterval(), construction);
     }
 
     private static boolean hasChanged(OutboxException e) {

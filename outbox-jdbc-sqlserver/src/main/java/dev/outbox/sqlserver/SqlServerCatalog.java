@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 record SqlServerCatalog(TableName name, List<Column> columns, List<Index> indexes, boolean forced) {
     static final String COLUMNS = """
-            SELECT s.name AS schema_name, c.name AS column_name, t.name AS type_name, c.max_length, c.is_nullable,
-                c.is_computed, c.is_identity, d.definition,
+            SELECT s.name AS schema_name, c.name AS column_name, t.name AS type_name, c.max_length, c.collation_name,
+                c.is_nullable, c.is_computed, c.is_identity, d.definition,
                 CASE WHEN c.default_object_id = 0 THEN 0 ELSE 1 END AS has_default
             FROM sys.objects o
             JOIN sys.schemas s ON s.schema_id = o.schema_id
@@ -56,10 +56,25 @@ record SqlServerCatalog(TableName name, List<Column> columns, List<Index> indexe
             String name,
             String type,
             int length,
+            @Nullable String collation,
             boolean nullable,
+            boolean computed,
             boolean hasDefault,
             @Nullable String fallback,
             boolean filled) {
+        String quoted() {
+            return "[" + name + "]";
+        }
+
+        boolean isText() {
+            return type.endsWith("char");
+        }
+
+        /** How many it can hold; 0 if that is no matter. */
+        int characters() {
+            return Math.max(0, type.startsWith("n") ? length / 2 : length);
+        }
+
         /** Whether it is numbered by this sequence, as far as that can be seen. */
         boolean draws(String sequence) {
             return hasDefault && (fallback == null || ColumnNames.fold(fallback).contains(ColumnNames.fold(sequence)));
@@ -106,19 +121,18 @@ record SqlServerCatalog(TableName name, List<Column> columns, List<Index> indexe
     private static Column column(ResultSet row) throws SQLException {
         boolean nullable = row.getBoolean("is_nullable");
         boolean hasDefault = row.getBoolean("has_default");
+        boolean computed = row.getBoolean("is_computed");
         String type = row.getString("type_name");
         return new Column(
                 row.getString("column_name"),
                 type,
                 row.getInt("max_length"),
+                row.getString("collation_name"),
                 nullable,
+                computed,
                 hasDefault,
                 row.getString("definition"),
-                nullable
-                        || hasDefault
-                        || row.getBoolean("is_computed")
-                        || row.getBoolean("is_identity")
-                        || type.equals("timestamp"));
+                nullable || hasDefault || computed || row.getBoolean("is_identity") || type.equals("timestamp"));
     }
 
     private static List<Index> indexes(Connection connection, TableName name) throws SQLException {

@@ -5,6 +5,7 @@ import dev.outbox.jdbc.internal.ColumnNames;
 import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.Writes;
 import dev.outbox.jdbc.internal.Writes.Target;
+import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -13,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The column mapper: what stands for each logical column of a table in a phase, to be read and to be written.
@@ -49,28 +49,8 @@ final class SqlServerColumns {
             "exact_key",
             LegacyNames.LIBRARY_TOKEN);
 
-    /** Only for people to read: cut off where the old column is shorter. */
-    private static final List<String> FOR_PEOPLE = List.of("processed_by", "last_error");
-
-    /**
-     * A column as the catalog has it.
-     *
-     * @param characters how many it can hold; 0 if that is no matter
-     */
-    record Column(
-            String name,
-            String type,
-            int characters,
-            @Nullable String collation,
-            boolean computed) {
-        String quoted() {
-            return "[" + name + "]";
-        }
-
-        boolean isText() {
-            return type.endsWith("char");
-        }
-    }
+    /** Only for people to read, and how long it may be: cut off where the old column is shorter. */
+    private static final Map<String, Integer> FOR_PEOPLE = Map.of("processed_by", 255, "last_error", 2_000);
 
     private final String table;
     private final Phase phase;
@@ -183,10 +163,11 @@ final class SqlServerColumns {
                     .ifPresent(column ->
                             targets.add(new Target(column.quoted(), "COALESCE(%1$s, " + column.quoted() + ")")));
         }
-        boolean plain = targets.equals(found.map(column -> List.of(new Target(column.quoted())))
-                        .orElse(List.of()))
-                && read.get(logical).startsWith("[");
-        if (!plain || phase != Phase.CLEAN) {
+        boolean asItIs = found.filter(column -> column.computed()
+                        || (column.quoted().equals(read.get(logical))
+                                && targets.equals(List.of(new Target(column.quoted())))))
+                .isPresent();
+        if (!asItIs || phase != Phase.CLEAN) {
             written.put(logical, targets);
         }
     }
@@ -210,7 +191,7 @@ final class SqlServerColumns {
         if (logical.equals("message_id") && !column.isText()) {
             return "CAST(%1$s AS uniqueidentifier)";
         }
-        return FOR_PEOPLE.contains(logical) && column.characters() > 0
+        return column.characters() > 0 && column.characters() < FOR_PEOPLE.getOrDefault(logical, 0)
                 ? "LEFT(%1$s, " + column.characters() + ")"
                 : "%1$s";
     }

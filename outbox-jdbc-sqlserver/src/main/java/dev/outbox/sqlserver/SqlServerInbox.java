@@ -206,7 +206,7 @@ public final class SqlServerInbox implements Inbox {
             TableSettings settings = settings();
             return open(
                     settings,
-                    (connection, table) -> SqlServerTable.detectInbox(connection, table, name),
+                    (connection, table, look) -> SqlServerTable.detectInbox(connection, table, name, look),
                     (table, connections) -> new SqlServerInbox(table, connections, settings, this, name));
         }
     }

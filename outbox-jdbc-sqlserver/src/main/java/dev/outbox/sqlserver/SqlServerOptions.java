@@ -5,6 +5,8 @@ import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.jdbc.internal.TableSettings;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
 
@@ -32,11 +34,21 @@ public abstract sealed class SqlServerOptions<B extends SqlServerOptions<B>> ext
                 ticker());
     }
 
+    /** How a table is looked at. */
+    interface Detection {
+        SqlServerTable detect(Connection connection, TableName name, SqlServerTable.Look look) throws SQLException;
+    }
+
     /** Looks at the table, and again while it is not canonical. */
     <T> T open(
             TableSettings settings,
-            TableSettings.Detection<SqlServerTable> detection,
+            Detection detection,
             TableSettings.Construction<LiveTable<SqlServerTable>, T> construction) {
-        return settings.openLive(detection, SqlServerChange::isBehind, refreshInterval(), construction);
+        return settings.openLive(
+                (connection, name) -> detection.detect(connection, name, SqlServerTable.Look.FIRST),
+                (connection, name) -> detection.detect(connection, name, SqlServerTable.Look.AGAIN),
+                SqlServerChange::isBehind,
+                refreshInterval(),
+                construction);
     }
 }

@@ -14,7 +14,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,16 +44,6 @@ record SqlServerTable(
             "by_done", "_Done",
             "by_dead", "_Dead");
 
-    static final String FIND = """
-            SELECT s.name AS schema_name, c.name AS column_name, t.name AS type_name, c.max_length, c.collation_name,
-                c.is_computed
-            FROM sys.objects o
-            JOIN sys.schemas s ON s.schema_id = o.schema_id
-            JOIN sys.columns c ON c.object_id = o.object_id
-            JOIN sys.types t ON t.user_type_id = c.user_type_id
-            WHERE o.object_id = OBJECT_ID(?) AND o.type = 'U'
-            """;
-
     /** Where the migrations note the phase. */
     static final String FIND_MARK = """
             SELECT CAST(p.value AS nvarchar(255)) AS mark FROM sys.extended_properties p
@@ -70,16 +59,22 @@ record SqlServerTable(
 
     private static final int INVALID_OBJECT = 208;
 
+    /** Whether all that is wrong with a canonical table is asked for. A running node has to make do with what it finds. */
+    enum Look {
+        FIRST,
+        AGAIN
+    }
+
     /** An outbox table: every row is ours. */
-    static SqlServerTable detect(Connection connection, TableName name) throws SQLException {
+    static SqlServerTable detect(Connection connection, TableName name, Look look) throws SQLException {
         Found found = find(connection, name);
         Phase phase = found.phase(LegacyNames.OUTBOX);
         if (phase == Phase.CLEAN
                 && found.columns(phase).missing(SqlServerSchema.columns(true)).isEmpty()) {
-            throw new OutboxException("table \"" + found.name + "\" is an inbox table; open it with SqlServerInbox, or"
-                    + " set table(...)");
+            throw new OutboxException("table \"" + found.catalog.name()
+                    + "\" is an inbox table; open it with SqlServerInbox, or set table(...)");
         }
-        found.check(phase, false);
+        found.check(phase, false, look);
         return found.table(
                 phase,
                 SqlServerSchema.columns(false),
@@ -88,45 +83,24 @@ record SqlServerTable(
     }
 
     /** An inbox table: the rows of this consumer are ours. */
-    static SqlServerTable detectInbox(Connection connection, TableName name, String consumer) throws SQLException {
+    static SqlServerTable detectInbox(Connection connection, TableName name, String consumer, Look look)
+            throws SQLException {
         Found found = find(connection, name);
         Phase phase = found.phase(LegacyNames.INBOX);
         if (phase != Phase.CLEAN) {
-            throw new OutboxException(
-                    "table \"" + found.name + "\" is in " + phase + ", and an inbox on SQL Server must" + " be in "
-                            + Phase.CLEAN + "; create one with OutboxMigrations.installInbox(...)");
+            throw new OutboxException("table \"" + found.catalog.name() + "\" is in " + phase
+                    + ", and an inbox on SQL Server must be in " + Phase.CLEAN
+                    + "; create one with OutboxMigrations.installInbox(...)");
         }
-        found.check(phase, true);
+        found.check(phase, true, look);
         return found.table(
                 phase,
-                logicalColumns(),
+                SqlServerSchema.columns(true),
                 Map.of("mine", "[Consumer] = :consumer"),
                 Map.of("consumer", new NationalText(consumer)));
     }
 
-    /**
-     * Where it has the canonical indexes, statements name them, whatever the optimizer would rather do. Where literals are
-     * made parameters, a filtered index that is named would be an error (8622) instead of being passed over.
-     */
-    private static Map<String, String> hints(SqlServerCatalog catalog) {
-        Set<String> canBeNamed = catalog.indexes().stream()
-                .filter(index -> index.filtered() && !index.disabled() && !catalog.forced())
-                .map(SqlServerCatalog.Index::name)
-                .collect(Collectors.toSet());
-        Map<String, String> hints = new HashMap<>();
-        INDEXES.forEach((logical, suffix) -> {
-            String index = catalog.name().name() + suffix;
-            hints.put(logical, canBeNamed.contains(index) ? "INDEX([" + index + "]), " : "");
-        });
-        return hints;
-    }
-
-    private record Found(
-            TableName name,
-            List<SqlServerColumns.Column> all,
-            Optional<Phase> marked,
-            SqlServerCatalog catalog,
-            boolean byCodePoint) {
+    private record Found(SqlServerCatalog catalog, Optional<Phase> marked, boolean byCodePoint) {
         /** By its marker; where there is none, a table is as it was before any migration, or as it is after all. */
         Phase phase(LegacyNames legacy) {
             boolean isNew =
@@ -135,26 +109,49 @@ record SqlServerTable(
             return marked.orElse(isOld && !isNew ? Phase.LEGACY : Phase.CLEAN);
         }
 
-        /** A canonical table must be so in everything; one on its way must have its columns. */
-        void check(Phase phase, boolean inbox) {
-            List<String> problems = switch (phase) {
-                case CLEAN -> SqlServerSchema.problems(catalog, inbox);
-                case LEGACY -> without(columns(phase).missing(LegacyNames.OUTBOX));
-                default -> without(columns(phase).missing(SqlServerSchema.columns(inbox)));
-            };
+        /** On the way to the canonical layout its migration sees to the rest. */
+        void check(Phase phase, boolean inbox, Look look) {
+            List<String> problems;
+            if (phase == Phase.CLEAN && look == Look.FIRST) {
+                problems = SqlServerSchema.problems(catalog, inbox);
+            } else {
+                problems = missing(
+                        phase == Phase.LEGACY
+                                ? columns(phase).missing(LegacyNames.OUTBOX)
+                                : columns(phase).missing(SqlServerSchema.columns(inbox)));
+            }
             if (!problems.isEmpty()) {
-                throw new OutboxException("table \"" + name + "\" is not " + (inbox ? "an inbox" : "an outbox")
-                        + " table: " + String.join("; ", problems)
+                throw new OutboxException("table \"" + catalog.name() + "\" is not "
+                        + (inbox ? "an inbox" : "an outbox") + " table: " + String.join("; ", problems)
                         + "; apply outbox-migrations (sqlserver) or set table(...)");
             }
         }
 
-        private static List<String> without(List<String> missing) {
-            return missing.isEmpty() ? List.of() : List.of("it has no column " + String.join(", ", missing));
+        private static List<String> missing(List<String> columns) {
+            return columns.isEmpty() ? List.of() : List.of("it has no column " + String.join(", ", columns));
+        }
+
+        /**
+         * Where it has the canonical indexes, statements name them, whatever the optimizer would rather do. Not before phase
+         * 2, which builds them. Where literals are made parameters, a filtered index that is named would be an error (8622)
+         * instead of being passed over, so none is.
+         */
+        private Map<String, String> hints(Phase phase) {
+            Set<String> canBeNamed = catalog.indexes().stream()
+                    .filter(index ->
+                            index.filtered() && !index.disabled() && !catalog.forced() && !phase.before(Phase.DUAL))
+                    .map(SqlServerCatalog.Index::name)
+                    .collect(Collectors.toSet());
+            Map<String, String> hints = new HashMap<>();
+            INDEXES.forEach((logical, suffix) -> {
+                String index = catalog.name().name() + suffix;
+                hints.put(logical, canBeNamed.contains(index) ? "INDEX([" + index + "]), " : "");
+            });
+            return hints;
         }
 
         SqlServerColumns columns(Phase phase) {
-            return new SqlServerColumns(name.toString(), all, phase);
+            return new SqlServerColumns(catalog.name().toString(), catalog.columns(), phase);
         }
 
         SqlServerTable table(
@@ -162,7 +159,8 @@ record SqlServerTable(
             SqlServerColumns mapper = columns(phase);
             Map<String, String> columns = new HashMap<>(mapper.layout(logical));
             columns.putAll(more);
-            hints(catalog).forEach((hint, index) -> columns.put(hint, phase.before(Phase.DUAL) ? "" : index));
+            columns.putAll(hints(phase));
+            TableName name = catalog.name();
             columns.put(
                     "next_sequence",
                     phase == Phase.LEGACY
@@ -187,29 +185,12 @@ record SqlServerTable(
         boolean byCodePoint = countsByCodePoint(connection);
         // Before the columns: should a step come in between, those of the next phase serve the phase before.
         Optional<Phase> marked = mark(connection, name);
-        List<SqlServerColumns.Column> columns = new ArrayList<>();
-        TableName found = name;
-        try (PreparedStatement find = connection.prepareStatement(FIND)) {
-            find.setNString(1, quote(name));
-            try (ResultSet row = find.executeQuery()) {
-                while (row.next()) {
-                    found = name.in(row.getString("schema_name"));
-                    String type = row.getString("type_name");
-                    int length = row.getInt("max_length");
-                    columns.add(new SqlServerColumns.Column(
-                            row.getString("column_name"),
-                            type,
-                            type.startsWith("n") ? length / 2 : Math.max(0, length),
-                            row.getString("collation_name"),
-                            row.getBoolean("is_computed")));
-                }
-            }
-        }
-        if (columns.isEmpty()) {
+        SqlServerCatalog found = SqlServerCatalog.read(connection, name);
+        if (found.columns().isEmpty()) {
             throw new OutboxException(
                     "table \"" + name + "\" not found; apply outbox-migrations (sqlserver) or set table(...)");
         }
-        return new Found(found, columns, marked, SqlServerCatalog.read(connection, found), byCodePoint);
+        return new Found(found, marked, byCodePoint);
     }
 
     private static Optional<Phase> mark(Connection connection, TableName table) throws SQLException {

@@ -259,11 +259,7 @@ class SqlServerPhasesIT {
                 .table(table)
                 .refreshInterval(Duration.ofMinutes(1))
                 .build();
-        List<Phase> phases = new ArrayList<>(List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED));
-        if (!database.isBabelfish()) { // where a table cannot become canonical in all
-            phases.add(Phase.CLEAN);
-        }
-        for (Phase phase : phases) {
+        for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.CLEAN)) {
             upgrade.apply(migration(), phase);
             Work order = tx -> {
                 try (Statement statement = tx.createStatement()) {
@@ -282,10 +278,9 @@ class SqlServerPhasesIT {
             }
         }
         assertThat(database.query("SELECT CAST(Id AS nvarchar(9)) FROM x_orders ORDER BY Id"))
-                .containsExactlyElementsOf(
-                        phases.stream().map(phase -> phase.mark()).toList());
+                .containsExactly("1", "2", "3", "4");
         assertThat(database.query("SELECT Payload FROM " + table + " ORDER BY Sequence"))
-                .containsExactlyElementsOf(phases.stream().map(Phase::toString).toList());
+                .containsExactly("phase 1", "phase 2", "phase 3", "phase 4");
     }
 
     private interface Work {
@@ -294,6 +289,11 @@ class SqlServerPhasesIT {
 
     private void transaction(Work work) throws SQLException {
         try (Connection tx = database.pool().getConnection()) {
+            if (database.isBabelfish()) { // where a batch that failed leaves it on
+                try (Statement statement = tx.createStatement()) {
+                    statement.execute("SET NOCOUNT OFF");
+                }
+            }
             tx.setAutoCommit(false);
             try {
                 work.in(tx);

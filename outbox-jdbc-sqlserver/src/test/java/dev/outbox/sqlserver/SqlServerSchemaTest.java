@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -38,12 +39,12 @@ class SqlServerSchemaTest {
             boolean nullable = m.group(4).equals("NULL");
             boolean hasDefault = m.group(5) != null;
             int length = length(m.group(2), m.group(3));
-            columns.add(new Column(
-                    m.group(1), m.group(2), length, nullable, hasDefault, m.group(6), nullable || hasDefault));
+            columns.add(
+                    column(m.group(1), m.group(2), length, nullable, hasDefault, m.group(6), nullable || hasDefault));
         }
         for (Matcher m = COMPUTED.matcher(script); m.find(); ) {
             int length = length("nvarchar", m.group(2));
-            columns.add(new Column(m.group(1), "nvarchar", length, m.group(3) == null, false, null, true));
+            columns.add(column(m.group(1), "nvarchar", length, m.group(3) == null, false, null, true));
         }
         List<Index> indexes = new ArrayList<>();
         for (Matcher m = KEY.matcher(script); m.find(); ) {
@@ -57,6 +58,17 @@ class SqlServerSchemaTest {
             indexes.add(new Index(m.group(2), m.group(1) != null, false, true, keys, "(" + filter + ")"));
         }
         return new SqlServerCatalog(TableName.parse("dbo." + table), columns, indexes, false);
+    }
+
+    private static Column column(
+            String name,
+            String type,
+            int length,
+            boolean nullable,
+            boolean hasDefault,
+            @Nullable String fallback,
+            boolean filled) {
+        return new Column(name, type, length, null, nullable, false, hasDefault, fallback, filled);
     }
 
     private static int length(String type, String size) {
@@ -113,7 +125,7 @@ class SqlServerSchemaTest {
     void aWrongTypeIsFound(String column, String type, int length, String problem) {
         SqlServerCatalog table = changed(
                 column,
-                found -> new Column(
+                found -> column(
                         column, type, length, found.nullable(), found.hasDefault(), found.fallback(), found.filled()));
 
         assertThat(SqlServerSchema.problems(table, false))
@@ -128,7 +140,7 @@ class SqlServerSchemaTest {
     void wrongNullabilityIsFound(String column, String problem) {
         SqlServerCatalog table = changed(
                 column,
-                found -> new Column(
+                found -> column(
                         column,
                         found.type(),
                         found.length(),
@@ -145,7 +157,7 @@ class SqlServerSchemaTest {
     void rowsThatAnotherNumbersAreFound(String fallback) {
         SqlServerCatalog table = changed(
                 "Sequence",
-                found -> new Column(
+                found -> column(
                         found.name(), found.type(), found.length(), false, !fallback.equals("none"), fallback, true));
 
         assertThat(SqlServerSchema.problems(table, false))
@@ -156,7 +168,7 @@ class SqlServerSchemaTest {
     @Test
     void whatALoginCannotSeeIsTakenForGood() {
         SqlServerCatalog table = changed(
-                "Sequence", found -> new Column(found.name(), found.type(), found.length(), false, true, null, true));
+                "Sequence", found -> column(found.name(), found.type(), found.length(), false, true, null, true));
         SqlServerCatalog unseen = changedIndex(
                 table, "_Ready", found -> new Index(found.name(), found.unique(), false, true, found.keys(), null));
 
@@ -177,8 +189,7 @@ class SqlServerSchemaTest {
     @Test
     void aMissingDefaultIsFound() {
         SqlServerCatalog table = changed(
-                "AttemptCount",
-                found -> new Column(found.name(), found.type(), found.length(), false, false, null, false));
+                "AttemptCount", found -> column(found.name(), found.type(), found.length(), false, false, null, false));
 
         assertThat(SqlServerSchema.problems(table, false))
                 .containsExactly("column [AttemptCount] must have a default, because inserts leave it out");
@@ -188,8 +199,8 @@ class SqlServerSchemaTest {
     void aColumnThatNobodyFillsIsFound() {
         SqlServerCatalog table = outbox();
         List<Column> columns = new ArrayList<>(table.columns());
-        columns.add(new Column("Region", "int", 4, false, false, null, false));
-        columns.add(new Column("Version", "timestamp", 8, false, false, null, true));
+        columns.add(column("Region", "int", 4, false, false, null, false));
+        columns.add(column("Version", "timestamp", 8, false, false, null, true));
 
         assertThat(SqlServerSchema.problems(new SqlServerCatalog(table.name(), columns, table.indexes(), false), false))
                 .singleElement()
@@ -256,8 +267,7 @@ class SqlServerSchemaTest {
 
     @Test
     void everyProblemIsNamedAtOnce() {
-        SqlServerCatalog table =
-                changed("Status", found -> new Column(found.name(), "bigint", 8, true, false, null, true));
+        SqlServerCatalog table = changed("Status", found -> column(found.name(), "bigint", 8, true, false, null, true));
         SqlServerCatalog bad = changedIndex(
                 table, "_Leased", found -> new Index(found.name(), false, true, true, found.keys(), found.filter()));
 
@@ -272,7 +282,7 @@ class SqlServerSchemaTest {
     void ofAnotherTableTheMissingColumnsAreNamedAndNotItsIndexes() {
         SqlServerCatalog orders = new SqlServerCatalog(
                 TableName.parse("dbo.orders"),
-                List.of(new Column("Id", "int", 4, false, false, null, true)),
+                List.of(column("Id", "int", 4, false, false, null, true)),
                 List.of(),
                 false);
 

@@ -51,14 +51,20 @@ public record TableSettings(
         }
     }
 
-    /** Looks at the table, and again every so often while it is not canonical. */
+    /**
+     * Looks at the table, and again every so often while it is not canonical.
+     *
+     * @param first how it is looked at now
+     * @param again how it is looked at later
+     */
     public <L extends LiveTable.Seen, T> T openLive(
-            Detection<L> detection,
+            Detection<L> first,
+            Detection<L> again,
             Predicate<OutboxException> changed,
             Duration refreshInterval,
             Construction<LiveTable<L>, T> construction) {
-        return open(detection, (found, connections) -> {
-            LiveTable<L> table = new LiveTable<>(connections, detection, changed, found);
+        return open(first, (found, connections) -> {
+            LiveTable<L> table = new LiveTable<>(connections, again, changed, found);
             T built = construction.over(table, connections);
             table.watch(refreshInterval);
             return built;

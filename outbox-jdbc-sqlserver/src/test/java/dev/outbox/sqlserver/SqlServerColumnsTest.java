@@ -1,0 +1,152 @@
+package dev.outbox.sqlserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.Writes;
+import dev.outbox.sqlserver.SqlServerCatalog.Column;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What statements become for a table on its way. */
+class SqlServerColumnsTest {
+    private static final String BINARY = "Latin1_General_100_BIN2";
+
+    private static final Map<String, String> RENAMED = Map.of(
+            "Id", "WorkItemId",
+            "CreatedAt", "CreatedOn",
+            "ProcessedAt", "ProcessedOn",
+            "RetryCount", "AttemptCount",
+            "DueTimeUtc", "DueOn");
+
+    private static Column stored(String name, String type, int characters, @Nullable String collation) {
+        int bytes = type.startsWith("n") ? 2 * characters : characters;
+        return new Column(name, type, bytes, collation, true, false, false, null, true);
+    }
+
+    private static Column computed(String name) {
+        return new Column(name, "nvarchar", 512, BINARY, true, true, false, null, true);
+    }
+
+    private static SqlServerColumns table(Phase phase) {
+        boolean isNew = !phase.before(Phase.FLIPPED);
+        List<Column> columns = new ArrayList<>();
+        RENAMED.forEach((old, now) -> {
+            columns.add(stored(isNew ? now : old, "datetimeoffset", 0, null));
+            if (phase != Phase.LEGACY && phase != Phase.CLEAN) {
+                columns.add(computed(isNew ? old : now));
+            }
+        });
+        columns.add(stored("Topic", "nvarchar", 255, phase == Phase.CLEAN ? BINARY : "SQL_Latin1_General_CP1_CI_AS"));
+        columns.add(stored("Payload", "nvarchar", 0, null));
+        columns.add(stored("Status", "tinyint", 0, null));
+        columns.add(stored("LockedUntil", "datetimeoffset", 0, null));
+        columns.add(stored("OwnerToken", "uniqueidentifier", 0, null));
+        columns.add(stored("LastError", "nvarchar", 0, null));
+        columns.add(stored("CorrelationId", "nvarchar", 255, null));
+        columns.add(stored("ProcessedBy", "nvarchar", phase == Phase.CLEAN ? 255 : 100, null));
+        columns.add(stored("MessageId", phase == Phase.CLEAN ? "nvarchar" : "uniqueidentifier", 0, null));
+        if (phase != Phase.CLEAN) {
+            columns.add(stored("IsProcessed", "bit", 0, null));
+        }
+        if (phase != Phase.LEGACY) {
+            List.of(
+                            "MessageKey",
+                            "TenantId",
+                            "ContentType",
+                            "Headers",
+                            "PayloadBytes",
+                            "Sequence",
+                            "Priority",
+                            "BlocksKey")
+                    .forEach(name -> columns.add(stored(name, "nvarchar", 0, BINARY)));
+            columns.add(computed("ExactKey"));
+        }
+        if (phase != Phase.LEGACY && phase != Phase.CLEAN) {
+            columns.add(stored("MessageIdNew", "nvarchar", 255, BINARY));
+            columns.add(stored("LibraryToken", "uniqueidentifier", 0, null));
+        }
+        return new SqlServerColumns("outbox", columns, phase);
+    }
+
+    private static Layout layout(Phase phase) {
+        SqlServerColumns columns = table(phase);
+        Map<String, String> all = new HashMap<>(columns.layout(SqlServerSchema.columns(false)));
+        SqlServerTable.INDEXES.keySet().forEach(hint -> all.put(hint, ""));
+        all.putAll(Map.of(
+                "mine", "1 = 1",
+                "out_source", "CAST(NULL AS nvarchar(255))",
+                "next_sequence", "NEXT VALUE FOR \"dbo\".\"outbox_sequence\"",
+                "pollers", "[dbo].[outbox_pollers]"));
+        return new Layout("[dbo].[outbox]", all, Map.of(), columns.writes());
+    }
+
+    private static String resolved(Phase phase, String statement) {
+        return layout(phase).resolve(statement).text().replaceAll("\\s+", " ").strip();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "SETTLING", mode = EnumSource.Mode.EXCLUDE)
+    void everyStatementOfAnOutboxIsTsqlInEveryPhase(Phase phase) {
+        for (String statement : List.of(
+                SqlServerEnqueue.INSERT,
+                SqlServerLegacyClaim.CLAIM,
+                SqlServerClaim.READY,
+                SqlServerClaim.WAITING,
+                SqlServerClaim.KEYS,
+                SqlServerSettle.SETTLE,
+                SqlServerSettle.RENEW,
+                SqlServerSource.EXPIRE,
+                SqlServerSource.NEXT_DUE,
+                SqlServerPurge.PURGE,
+                SqlServerPurge.PURGE_DEAD,
+                SqlServerHandling.BEGIN,
+                SqlServerChange.BEGIN + ";")) {
+            String text = resolved(phase, statement);
+            Tsql.parse(text.endsWith(";") ? text : text + ";");
+        }
+    }
+
+    @Test
+    void aCanonicalTableIsWrittenAsStatementsSay() {
+        SqlServerColumns canonical = table(Phase.CLEAN);
+        Map<String, String> columns = canonical.layout(SqlServerSchema.columns(false));
+
+        assertThat(canonical.writes()).isEqualTo(Writes.PLAIN);
+        assertThat(columns).containsEntry("topic", "[Topic]").containsEntry("as_message_id", "c.message_id");
+    }
+
+    @Test
+    void whatIsStoredUnderAnotherNameIsWrittenThere() {
+        String set =
+                "UPDATE {table} SET {status} = 2, {owner_token} = NULL, {due_on} = @now WHERE {work_item_id} = @id";
+
+        assertThat(resolved(Phase.LEGACY, set))
+                .isEqualTo(
+                        "UPDATE [dbo].[outbox] SET [Status] = 2, [IsProcessed] = CASE WHEN (2) = 2 THEN 1 ELSE 0 END,"
+                                + " [OwnerToken] = NULL, [DueTimeUtc] = @now WHERE [Id] = @id");
+        assertThat(resolved(Phase.DUAL, set))
+                .contains("[LibraryToken] = COALESCE(NULL, [LibraryToken]), [DueTimeUtc] = @now WHERE [Id] = @id");
+        assertThat(resolved(Phase.FLIPPED, set))
+                .contains("[LibraryToken] = COALESCE(NULL, [LibraryToken]), [DueOn] = @now WHERE [WorkItemId] = @id");
+        assertThat(resolved(Phase.CLEAN, set))
+                .isEqualTo("UPDATE [dbo].[outbox] SET [Status] = 2, [OwnerToken] = NULL, [DueOn] = @now"
+                        + " WHERE [WorkItemId] = @id");
+    }
+
+    @Test
+    void noPredicateIsHiddenInAFunction() {
+        String search = "SELECT 1 FROM {table} WHERE {status} = 0 AND {due_on} <= @now AND {work_item_id} = @id";
+
+        for (Phase phase : List.of(Phase.LEGACY, Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.CLEAN)) {
+            assertThat(resolved(phase, search)).doesNotContain("COALESCE", "CAST", "CASE");
+        }
+    }
+}
