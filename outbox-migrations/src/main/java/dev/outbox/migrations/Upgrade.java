@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * Takes one legacy table to the canonical layout, phase by phase, while applications work it.
  *
  * <p>Each step is plain SQL made for the columns that were found: {@link #apply} runs it, {@link #render} prints the same
- * for a DBA. Every step may be repeated; a step that must not run yet refuses, and says why. Immutable and
- * thread-safe.
+ * for a DBA. Every step may be repeated; a step that must not run yet refuses, and says why. Which database it is, the
+ * data source tells. Immutable and thread-safe.
  */
 public final class Upgrade {
     /** The longest suffix is that of a check while names settle. */
@@ -50,7 +50,7 @@ public final class Upgrade {
     }
 
     /**
-     * The upgrade of an inbox.
+     * The upgrade of an inbox. Not on SQL Server yet, where it is refused.
      *
      * @param consumer whose the rows of the legacy table are, which had only one
      */
