@@ -52,10 +52,12 @@ final class PostgresDoctor implements Flavor.Examiner {
 
     /** A slot may keep WAL, for nobody reads it, and rows: those that a standby or a decoder may still want to see. */
     private static final String SLOTS = """
-            SELECT slot_name || ' (' || COALESCE(plugin, slot_type) || ')' AS slot, active,
+            SELECT slot_name || ' (' || COALESCE(plugin, slot_type) || ')'
+                    || COALESCE(', used by session ' || active_pid || COALESCE(' of ' || a.usename, '')
+                        || COALESCE(' (' || NULLIF(a.application_name, '') || ')', ''), '') AS slot, active,
                 pg_size_pretty(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)) AS behind,
                 COALESCE(GREATEST(age(xmin), age(catalog_xmin)), 0) AS transactions
-            FROM pg_catalog.pg_replication_slots
+            FROM pg_catalog.pg_replication_slots LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = active_pid
             ORDER BY slot_name
             """;
 

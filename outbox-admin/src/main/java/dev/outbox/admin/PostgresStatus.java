@@ -178,9 +178,11 @@ final class PostgresStatus {
                       AND {due_on} <= statement_timestamp()
                     ORDER BY {due_on} LIMIT 1) AS keyed
                 UNION ALL
-                (SELECT {created_on} FROM {table}
-                WHERE {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NULL
-                ORDER BY {consumer}, {message_key}, {sequence} LIMIT :most)) AS waiting
+                SELECT first.since FROM (
+                    SELECT {created_on} AS since, {due_on} AS due FROM {table}
+                    WHERE {status} = 0 AND {message_key} IS NOT NULL
+                    ORDER BY {consumer}, {message_key}, {sequence} LIMIT :most) AS first
+                WHERE first.due IS NULL) AS waiting
             """;
 
     static final String POLLERS = """

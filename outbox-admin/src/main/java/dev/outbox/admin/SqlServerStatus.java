@@ -126,11 +126,7 @@ final class SqlServerStatus {
                     FROM (
                         SELECT unkeyed.place
                         FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table}
-                            WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL) unkeyed
-                        UNION ALL
-                        SELECT later.place
-                        FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table}
-                            WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL) later
+                            WHERE {status} = 0 AND {message_key} IS NULL) unkeyed
                         UNION ALL
                         SELECT keyed.place
                         FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table}
@@ -157,8 +153,9 @@ final class SqlServerStatus {
                 WHERE {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NOT NULL AND {due_on} <= SYSUTCDATETIME()
                 UNION ALL
                 SELECT keyed.since
-                FROM (SELECT TOP (CAST(:most AS int)) {created_on} AS since FROM {table}
-                    WHERE {status} < 2 AND {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NULL) keyed) waiting
+                FROM (SELECT TOP (CAST(:most AS int)) {created_on} AS since, {due_on} AS due FROM {table}
+                    WHERE {status} < 2 AND {status} = 0 AND {message_key} IS NOT NULL) keyed
+                WHERE keyed.due IS NULL) waiting
             """;
 
     static final String POLLERS = """

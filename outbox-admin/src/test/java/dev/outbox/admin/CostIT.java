@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -273,6 +274,28 @@ class CostIT {
             assertThat(key.waiting()).isEqualTo(1_000);
         });
         assertThat(counted(entries) - before).isLessThan(5_000);
+    }
+
+    @Test
+    void aBacklogThatAllBacksOffIsNotRead() throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("""
+                    INSERT INTO outbox (work_item_id, topic, message_key, payload, attempt_count, due_on)
+                    SELECT gen_random_uuid(), 'orders', 'key-' || n, repeat('x', 100), 1,
+                        statement_timestamp() + interval '1 hour'
+                    FROM generate_series(1, 30000) AS n
+                    """);
+            statement.execute("VACUUM ANALYZE outbox");
+        }
+        Sessions sessions = new Sessions(single, Map.of(Box.OUTBOX, TableName.parse("outbox")));
+
+        String entries = "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'outbox'";
+        long before = counted(entries);
+        Optional<Duration> oldest =
+                sessions.run("look", session -> new StatusTable(session, session.table(Box.OUTBOX)).oldestDue());
+
+        assertThat(oldest).isEmpty();
+        assertThat(counted(entries) - before).isLessThan(15_000);
     }
 
     @Test

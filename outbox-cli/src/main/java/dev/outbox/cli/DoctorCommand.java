@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
         description =
                 "Looks for what bites in production and says what to do; exit code 1 if something needs a person.")
 final class DoctorCommand extends TableCommand {
-    @Option(names = "--all", description = "Also what is as it should be, and what could not be looked at.")
+    @Option(names = "--all", description = "Also what is as it should be.")
     private boolean all;
 
     @Option(
@@ -47,7 +47,7 @@ final class DoctorCommand extends TableCommand {
     }
 
     private boolean isShown(Diagnosis diagnosis) {
-        return all || isBad(diagnosis) || diagnosis.severity() == Severity.NOTE;
+        return all || diagnosis.severity() != Severity.OK;
     }
 
     private void print(Diagnosis diagnosis) {

@@ -14,16 +14,21 @@ import java.sql.SQLException;
  * <p>A column has one name that can be written, and the flip of phase 3 changes it from one moment to the next. So a
  * statement of ours may name what is not there any more, even in a caller's transaction. On SQL Server that harms
  * nobody: a name that cannot be resolved is found when the statement is compiled, nothing of it is done, and the
- * transaction goes on, unless XACT_ABORT is on, which our batches turn off. So the table is looked at, on a connection
- * of our own, and the statement made anew is sent in the same transaction.
+ * transaction goes on, unless XACT_ABORT is on, which our batches turn off; where the whole batch is refused before it
+ * begins, what the caller has set counts. So the table is looked at, on a connection of our own, and the statement made
+ * anew is sent in the same transaction.
  *
  * <p>Whether the transaction goes on is asked, not assumed: a caller must not commit the second half of its work. To
  * tell one that has ended from one that has not begun, it is begun first, while the table is on its way: one more round
  * trip, which a canonical table does not need.
  */
 final class SqlServerChange {
-    /** Reading a table opens the transaction, which the driver has only announced; this names no column. */
-    static final String BEGIN = "SELECT COUNT(*) AS found FROM (SELECT TOP (1) 1 AS one FROM {table}) probe";
+    /**
+     * Reading a table opens the transaction, which the driver has only announced; this names no column, and waits for
+     * nobody.
+     */
+    static final String BEGIN =
+            "SELECT COUNT(*) AS found FROM (SELECT TOP (1) 1 AS one FROM {table} WITH (READUNCOMMITTED)) probe";
 
     static final String STATE = "SELECT XACT_STATE() AS state";
 

@@ -200,18 +200,19 @@ final class SqlServerScript {
         table.indexes().values().stream()
                 .filter(index -> renamedOld.stream().anyMatch(old -> names(index.filter(), old)))
                 .forEach(index -> change.add("DROP INDEX [" + index.name() + "] ON " + table.quoted()));
+        // Before they are renamed, and an alias has the name.
+        for (String logical : List.of("payload", "message_id")) {
+            table.stored(logical)
+                    .filter(column -> !column.nullable())
+                    .ifPresent(column -> change.add("ALTER TABLE " + table.quoted() + " ALTER COLUMN [" + column.name()
+                            + "] " + column.definition() + " NULL"));
+        }
         for (Renamed renamed : table.renamed()) {
             change.add(rename(renamed.old(), renamed.now()));
         }
         for (Renamed renamed : table.renamed()) {
             change.add("ALTER TABLE " + table.quoted() + " ADD [" + renamed.old() + "] AS [" + renamed.now() + "]");
             change.add(deprecate(renamed.old(), renamed.now()));
-        }
-        for (String logical : List.of("payload", "message_id")) {
-            table.stored(logical)
-                    .filter(column -> !column.nullable())
-                    .ifPresent(column -> change.add("ALTER TABLE " + table.quoted() + " ALTER COLUMN [" + column.name()
-                            + "] " + column.definition() + " NULL"));
         }
         change.add(mark(Phase.FLIPPED));
         return List.of(

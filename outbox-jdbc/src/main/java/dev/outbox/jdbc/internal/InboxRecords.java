@@ -50,13 +50,13 @@ public final class InboxRecords {
     }
 
     public boolean markDead(Connection tx, String source, String messageId, String reason) {
-        String text = StorableText.wellFormed(Require.present("reason", reason));
+        Require.present("reason", reason);
+        // the cut may go through the middle of a character
+        String text = StorableText.wellFormed(reason.substring(0, Math.min(reason.length(), Settlement.MAX_ERROR)));
         CallersTransaction.check("markDead", tx);
         check(source, messageId);
         try {
-            return statements.markDead(
-                            tx, source, messageId, text.substring(0, Math.min(text.length(), Settlement.MAX_ERROR)))
-                    == 1;
+            return statements.markDead(tx, source, messageId, text) == 1;
         } catch (SQLException e) {
             throw statements.failure("markDead in " + table + " failed", e);
         }
