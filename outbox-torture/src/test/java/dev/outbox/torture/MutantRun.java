@@ -48,7 +48,6 @@ final class MutantRun {
     static List<Mutant> all() {
         return List.of(
                 new Mutant(Mutants.NoTokenCheckOnSettle.class, Violation.FENCED, Fault.PAUSE),
-                new Mutant(Mutants.NoTokenCheckOnRenew.class, Violation.FENCED, Fault.PAUSE),
                 new Mutant(Mutants.FencedSettleNotReported.class, Violation.FENCED, Fault.PAUSE),
                 new Mutant(Mutants.InSubqueryClaim.class, Violation.FENCED),
                 new Mutant(Mutants.ApplicationClock.class, Violation.FENCED, Fault.CLOCK_JUMP),

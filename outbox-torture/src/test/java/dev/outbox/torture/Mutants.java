@@ -49,15 +49,6 @@ final class Mutants {
         }
     }
 
-    static final class NoTokenCheckOnRenew implements Variant {
-        @Override
-        public DataSource dataSource(DataSource honest) {
-            return Rewriting.each(
-                    honest,
-                    sql -> sql.replace("t.\"owner_token\" = s.token AND t.\"status\" >= 1", "t.\"status\" >= 1"));
-        }
-    }
-
     static final class FencedSettleNotReported implements Variant {
         @Override
         public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
