@@ -127,7 +127,7 @@ class InvoicingIT {
                     .untilAsserted(() -> assertThat(invoices()).containsExactlyInAnyOrder("book", "refund of book"));
             await().atMost(Duration.ofMinutes(3))
                     .until(() -> inbox.get("shop", "m-3").orElseThrow().status() == Status.DEAD);
-            assertThat(poller).isNotNull();
+            assertThat(poller.isRunning()).isTrue();
         }
     }
 }
