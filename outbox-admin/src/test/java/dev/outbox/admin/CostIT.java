@@ -285,7 +285,7 @@ class CostIT {
                         statement_timestamp() + interval '1 hour'
                     FROM generate_series(1, 30000) AS n
                     """);
-            statement.execute("VACUUM ANALYZE outbox");
+            statement.execute("VACUUM outbox"); // the planner has not heard of the outage yet
         }
         Sessions sessions = new Sessions(single, Map.of(Box.OUTBOX, TableName.parse("outbox")));
 
