@@ -31,7 +31,22 @@ class CostIT {
     @RegisterExtension
     static final PostgresExtension POSTGRES = PostgresExtension.migratedBy(CostIT::fill);
 
-    private static final int SLACK = 60;
+    private static final int SLACK = 150; // a table has more than 700
+
+    /** Of an empty index the planner reads a page each time that it thinks of it, of one with an entry none. */
+    private static final String AN_ENTRY_IN_EACH_INDEX = """
+            INSERT INTO %1$s (work_item_id, topic, message_key, payload, status, attempt_count, due_on, locked_until,
+                owner_token%2$s)
+            SELECT gen_random_uuid(), 'open', key, 'x', status, 0, statement_timestamp() + later,
+                statement_timestamp() + leased, CASE status WHEN 1 THEN gen_random_uuid() END%3$s
+            FROM (VALUES
+                (1, 0, NULL, NULL::interval, NULL::interval),
+                (2, 0, NULL, interval '1 hour', NULL),
+                (3, 0, 'open-key', NULL, NULL),
+                (4, 0, 'later-key', interval '1 hour', NULL),
+                (5, 1, NULL, NULL, interval '1 hour'),
+                (6, 1, 'leased-key', NULL, interval '1 hour')) AS open (n, status, key, later, leased)
+            """;
 
     private static final String ROWS = """
             INSERT INTO %1$s (work_item_id, topic, message_key, correlation_id, tenant_id, payload, status, attempt_count,
@@ -134,10 +149,16 @@ class CostIT {
 
     @Test
     void everyQuestionReadsAtMostThreeTimesWhatItsQueryByHandReads() throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(AN_ENTRY_IN_EACH_INDEX.formatted("outbox", "", ""));
+            statement.execute(AN_ENTRY_IN_EACH_INDEX.formatted(
+                    "inbox", ", consumer, source, message_id", ", 'billing', 'shop', 'open-' || n"));
+            statement.execute("VACUUM ANALYZE outbox, inbox");
+        }
         String newest = "SELECT * FROM %s WHERE status = 3 ORDER BY processed_on DESC, work_item_id DESC LIMIT 51";
         ItemRef ref = new ItemRef(Box.INBOX, value("SELECT work_item_id FROM inbox WHERE message_id = 'done-7'"));
         String own = "SELECT * FROM %s WHERE topic IS NOT NULL AND work_item_id = '" + ref.id() + "'";
-        String count = "SELECT count(*) FROM (SELECT topic FROM %s WHERE status = 3) AS dead";
+        String count = "SELECT count(topic) FROM %s WHERE status = 3";
         Duration longAgo = Duration.ofSeconds(1_800);
         Requeue requeue = Requeue.by("anna", "why").asDryRun();
         Map<String, Question[]> questions = new LinkedHashMap<>();
