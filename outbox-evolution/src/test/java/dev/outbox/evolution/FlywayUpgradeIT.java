@@ -17,7 +17,7 @@ class FlywayUpgradeIT {
     private static int migrate(Legacy legacy, int phase) {
         return Flyway.configure()
                 .dataSource(legacy.dataSource())
-                .locations(OutboxMigrations.postgresUpgradeLocation(phase))
+                .locations(OutboxMigrations.upgradeLocation(phase))
                 .placeholders(Map.of("outbox_table", "outbox", "inbox_table", "inbox", "inbox_consumer", "billing"))
                 .table("outbox_upgrade_history")
                 .baselineOnMigrate(true)
@@ -63,7 +63,7 @@ class FlywayUpgradeIT {
         placeholders.put("outbox_table", "outbox");
         Flyway.configure()
                 .dataSource(legacy.dataSource())
-                .locations(OutboxMigrations.postgresUpgradeLocation(phase))
+                .locations(OutboxMigrations.upgradeLocation(phase))
                 .placeholders(placeholders)
                 .table("history_" + UUID.randomUUID())
                 .baselineOnMigrate(true)

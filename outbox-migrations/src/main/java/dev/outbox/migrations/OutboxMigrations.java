@@ -48,17 +48,17 @@ public final class OutboxMigrations {
     private OutboxMigrations() {}
 
     /**
-     * The Flyway location of a phase of an {@link Upgrade} on PostgreSQL, for the tables that the placeholders {@code
-     * outbox_table}, {@code inbox_table} and {@code inbox_consumer} name. Each phase has one of its own: Flyway applies
-     * everything it finds, and phases are releases apart.
+     * The Flyway location of a phase of an {@link Upgrade}, on either database, for the tables that the placeholders
+     * {@code outbox_table}, {@code inbox_table} and {@code inbox_consumer} name. Each phase has one of its own: Flyway
+     * applies everything it finds, and phases are releases apart.
      *
      * @param phase 1 to 4
      */
-    public static String postgresUpgradeLocation(int phase) {
+    public static String upgradeLocation(int phase) {
         if (phase < 1 || phase > 4) {
             throw new IllegalArgumentException("phase must be 1 to 4, was " + phase);
         }
-        return "classpath:dev/outbox/migrations/postgres/upgrade/phase" + phase;
+        return "classpath:dev/outbox/migrations/upgrade/phase" + phase;
     }
 
     /** Creates the table {@value #DEFAULT_TABLE}; fails if it exists. */

@@ -2,6 +2,7 @@ package dev.outbox.migrations;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.jdbc.Phase;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -90,9 +91,46 @@ class FlywaySqlServerIT {
         }
     }
 
+    @Test
+    @EnabledIfEnvironmentVariable(
+            named = "OUTBOX_SQLSERVER_URL",
+            matches = ".+",
+            disabledReason = "OUTBOX_SQLSERVER_URL is not set")
+    void flywayTakesALegacyOutboxToItsFirstPhase() throws SQLException {
+        String url = System.getenv("OUTBOX_SQLSERVER_URL");
+        drop(url);
+        try (Connection connection = connect(url);
+                Statement statement = connection.createStatement()) {
+            statement.execute("""
+                    CREATE TABLE flyway_outbox (
+                        Id uniqueidentifier NOT NULL PRIMARY KEY, MessageId uniqueidentifier NOT NULL,
+                        Topic nvarchar(255) NOT NULL, Payload nvarchar(max) NOT NULL, CreatedAt datetimeoffset NOT NULL,
+                        IsProcessed bit NOT NULL, ProcessedAt datetimeoffset NULL, ProcessedBy nvarchar(100) NULL,
+                        RetryCount int NOT NULL, LastError nvarchar(max) NULL, CorrelationId nvarchar(255) NULL,
+                        DueTimeUtc datetimeoffset NULL, Status tinyint NOT NULL, LockedUntil datetimeoffset NULL,
+                        OwnerToken uniqueidentifier NULL)
+                    """);
+            Flyway flyway = configuration(OutboxMigrations.upgradeLocation(1), "outbox_table", "flyway_outbox")
+                    .dataSource(url, System.getenv("OUTBOX_SQLSERVER_USER"), System.getenv("OUTBOX_SQLSERVER_PASSWORD"))
+                    .load();
+
+            assertThat(flyway.migrate().migrationsExecuted).isOne();
+            assertThat(flyway.migrate().migrationsExecuted).isZero();
+            assertThat(Upgrade.outbox("flyway_outbox")
+                            .phase(flyway.getConfiguration().getDataSource()))
+                    .isEqualTo(Phase.ADDITIVE);
+        } finally {
+            drop(url);
+        }
+    }
+
+    private static Connection connect(String url) throws SQLException {
+        return DriverManager.getConnection(
+                url, System.getenv("OUTBOX_SQLSERVER_USER"), System.getenv("OUTBOX_SQLSERVER_PASSWORD"));
+    }
+
     private static void drop(String url) throws SQLException {
-        try (Connection connection = DriverManager.getConnection(
-                        url, System.getenv("OUTBOX_SQLSERVER_USER"), System.getenv("OUTBOX_SQLSERVER_PASSWORD"));
+        try (Connection connection = connect(url);
                 Statement statement = connection.createStatement()) {
             for (String table : List.of("flyway_outbox", "flyway_inbox")) {
                 statement.execute("DROP TABLE IF EXISTS " + table);

@@ -1,4 +1,4 @@
-package dev.outbox.migrations.postgres.upgrade.phase2;
+package dev.outbox.migrations.upgrade.phase2;
 
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.internal.FlywayPhase;

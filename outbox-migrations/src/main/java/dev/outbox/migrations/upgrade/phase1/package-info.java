@@ -1,5 +1,5 @@
 /** The Flyway location of phase 1, which goes from the legacy layout to both. */
 @NullMarked
-package dev.outbox.migrations.postgres.upgrade.phase1;
+package dev.outbox.migrations.upgrade.phase1;
 
 import org.jspecify.annotations.NullMarked;
