@@ -46,7 +46,9 @@ final class Torture {
         String mutants = given("torture.mutants", "");
         boolean good;
         try (Server server = Server.start(directory)) {
-            good = mutants.isEmpty() ? run(server, directory, seed) : MutantRun.run(server, directory, seed, mutants);
+            good = mutants.isEmpty()
+                    ? run(server, directory, seed)
+                    : MutantRun.run(server, directory, seed, MutantRun.named(mutants));
         }
         System.exit(good ? 0 : 1);
     }
