@@ -1,6 +1,7 @@
 package dev.outbox;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -68,8 +69,11 @@ final class Breaker {
      * @param since the same on the JVM's own clock
      */
     private record Held(Holder holder, List<Verdict> group, long at, long since) {
+        /** The time it was held back is part of the delay until the next attempt, not on top of it. */
         void count() {
-            holder.count(group);
+            List<Verdict> now = new ArrayList<>(group);
+            now.set(0, group.get(0).after(Duration.ofNanos(System.nanoTime() - since)));
+            holder.count(now);
         }
     }
 
@@ -173,6 +177,15 @@ final class Breaker {
     synchronized void countOverdue() {
         long now = System.nanoTime();
         count(one -> now - one.since >= patience(one).toNanos());
+    }
+
+    /** How long until something was held back for long enough. */
+    synchronized long untilOverdue() {
+        long now = System.nanoTime();
+        return held.values().stream()
+                .mapToLong(one -> patience(one).toNanos() - (now - one.since))
+                .min()
+                .orElse(Long.MAX_VALUE);
     }
 
     /** Counts all that is held back for this poller, which waits no longer and probes no more. */

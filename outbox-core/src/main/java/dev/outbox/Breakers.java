@@ -84,6 +84,7 @@ final class Breakers implements Breaker.Holder {
         if (breaker.isOpen()) {
             onChange.run();
         }
+        settler.wake(); // what is held back is to be settled in time
     }
 
     @Override
@@ -108,6 +109,11 @@ final class Breakers implements Breaker.Holder {
     /** Settles what was held back for long enough. */
     void settleOverdue() {
         byRoute.values().forEach(Breaker::countOverdue);
+    }
+
+    /** How long until there is something to settle that was held back for long enough. */
+    long untilOverdue() {
+        return byRoute.values().stream().mapToLong(Breaker::untilOverdue).min().orElse(Long.MAX_VALUE);
     }
 
     /** Settles all that is held back for this poller. */

@@ -290,7 +290,7 @@ public final class Poller implements AutoCloseable {
         while (!settlerStops || !settler.isEmpty()) {
             boolean closing = settlerStops;
             if (!closing) {
-                settler.await(Duration.ofSeconds(1).toNanos());
+                settler.await(Math.min(Duration.ofSeconds(1).toNanos(), breakers.untilOverdue()));
             } else if (giveUp == Long.MAX_VALUE) {
                 giveUp = System.nanoTime() + options.drainTimeout().plus(GRACE).toNanos();
             }

@@ -6,6 +6,7 @@ import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.Outcome;
 import dev.outbox.PermanentFailureException;
+import dev.outbox.RetryAfter;
 import dev.outbox.TransactionalDestination;
 import dev.outbox.WorkItem;
 import java.io.IOException;
@@ -108,6 +109,12 @@ final class Consumer implements BatchDestination, TransactionalDestination {
             case FAILS_AT_FIRST -> {
                 if (item.attempt() <= Payload.FIRST_ATTEMPTS) {
                     return Outcome.retry(new IllegalStateException("fails at first"));
+                }
+            }
+            case BUSY -> {
+                if (ThreadLocalRandom.current().nextBoolean()) {
+                    return Outcome.retry(new RetryAfter(
+                            Duration.ofMillis(ThreadLocalRandom.current().nextInt(200)), "busy"));
                 }
             }
             case FINE -> {}

@@ -58,11 +58,11 @@ final class Injector {
         this.random = random;
         for (Fault fault : plan.faults()) {
             if (!fault.every().isZero()) {
-                schedule(fault, fault.every().toNanos() / 2);
+                schedule(fault);
             }
         }
         if (plan.backgroundKills() && !plan.faults().contains(Fault.KILL)) {
-            schedule(Fault.KILL, 0);
+            schedule(Fault.KILL);
         }
         begin();
     }
@@ -86,12 +86,10 @@ final class Injector {
         }
     }
 
-    private void schedule(Fault fault, long leastNanos) {
-        next.put(
-                fault,
-                System.nanoTime()
-                        + leastNanos
-                        + (long) (random.nextDouble() * fault.every().toNanos()));
+    /** Half of its pace from now at the earliest; what comes once only comes, and is tried again, three times as fast. */
+    private void schedule(Fault fault) {
+        long every = fault.every().toNanos() / (plan.once() ? 3 : 1);
+        next.put(fault, System.nanoTime() + every / 2 + (long) (random.nextDouble() * every));
     }
 
     private void count(Fault fault, int times) {
@@ -115,7 +113,7 @@ final class Injector {
         for (Map.Entry<Fault, Long> due : List.copyOf(next.entrySet())) {
             if (now - due.getValue() >= 0) {
                 int times = inject(due.getKey());
-                schedule(due.getKey(), due.getKey().every().toNanos() / 2);
+                schedule(due.getKey());
                 if (times > 0) {
                     count(due.getKey(), times);
                     if (plan.once() && hasHappened(due.getKey())) {

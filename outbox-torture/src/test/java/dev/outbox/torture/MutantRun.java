@@ -11,6 +11,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** Shows that the suite can fail: each mutant gets turns under the faults that bring it to light. */
 final class MutantRun {
@@ -66,6 +67,19 @@ final class MutantRun {
                 new Mutant(Mutants.NoSyncInTheDatabase.class, Violation.STUCK, Fault.MIGRATION));
     }
 
+    /** @param names {@code all}, or names with commas between them */
+    static List<Mutant> named(String names) {
+        return names.equals("all")
+                ? all()
+                : Stream.of(names.split(","))
+                        .map(name -> all().stream()
+                                .filter(mutant -> mutant.toString().equals(name.strip()))
+                                .findFirst()
+                                .orElseThrow(() -> new IllegalArgumentException(
+                                        "there is no mutant \"" + name + "\"; use all, or some of " + all())))
+                        .toList();
+    }
+
     /** One turn after the other, alike for the library as it is and for what is made of it. */
     private static final class Trial {
         private final Server server;
@@ -99,19 +113,9 @@ final class MutantRun {
         }
     }
 
-    /**
-     * Whether each mutant is caught, and the library itself is not: under the same faults it has to be found innocent.
-     *
-     * @param names {@code all}, or names with commas between them
-     */
-    static boolean run(Server server, Path directory, long seed, String names) {
-        List<Mutant> mutants = all().stream()
-                .filter(mutant ->
-                        names.equals("all") || List.of(names.split(",")).contains(mutant.toString()))
-                .toList();
-        if (mutants.isEmpty()) {
-            throw new IllegalArgumentException("there is no mutant \"" + names + "\"; use all, or some of " + all());
-        }
+    /** Whether each mutant is caught, and the library itself is not: under the same faults it has to be found innocent. */
+    static boolean run(Server server, Path directory, long seed, List<Mutant> mutants) {
+        System.out.printf("mutants %s, seed %d%n", mutants, seed);
         List<String> lines = new ArrayList<>(List.of("mutant,caught,seconds"));
         Trial trial = new Trial(server, directory.resolve("mutant-history"), seed);
         boolean allCaught = true;

@@ -154,16 +154,15 @@ final class Mutants {
         }
     }
 
+    /** What is put off is passed, and found again when it is due: as with a mark, until a sweep begins anew. */
     static final class LowWaterMarkOnKeys implements Variant {
         @Override
         public DataSource dataSource(DataSource honest) {
-            return Rewriting.claimOfKeys(honest, sql -> {
-                String table = sql.replaceAll("(?s).*?UPDATE (\"public\".\"[a-z_0-9]+\").*", "$1");
-                return sql.replace(
-                        "(\"status\" < 2 OR \"status\" = 3 AND \"blocks_key\") AND",
-                        "\"status\" < 2 AND \"sequence\" > (SELECT COALESCE(max(\"sequence\"), 0) FROM " + table
-                                + " WHERE \"status\" = 2 AND \"message_key\" IS NOT NULL) AND");
-            });
+            return Rewriting.claimOfKeys(
+                    honest,
+                    sql -> sql.replace(
+                            "(\"status\" < 2 OR \"status\" = 3 AND \"blocks_key\") AND",
+                            "(\"status\" = 1 OR \"status\" = 0 AND (\"due_on\" <= statement_timestamp()) IS NOT FALSE) AND"));
         }
     }
 

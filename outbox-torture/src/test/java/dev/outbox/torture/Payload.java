@@ -7,6 +7,8 @@ enum Payload {
     FINE,
     /** Fails at its first attempts. */
     FAILS_AT_FIRST,
+    /** Asks to be tried later, half of the times. */
+    BUSY,
     /** Fails until an operator has mended it. */
     POISON,
     /** Ends the JVM. */
@@ -25,7 +27,9 @@ enum Payload {
             return dice < 0.0003 ? KILLS : dice < 0.01 ? POISON : FINE;
         }
         if (hot && settings.has(Fault.HOT_KEY)) {
-            return dice < 0.01 ? POISON : dice < 0.03 ? FAILS_AT_FIRST : FINE;
+            // few failures: the verdict on each is held back for a second while nothing else is delivered, and with it
+            // the key
+            return dice < 0.01 ? POISON : dice < 0.012 ? FAILS_AT_FIRST : dice < 0.03 ? BUSY : FINE;
         }
         return dice < 0.002 ? FAILS_AT_FIRST : FINE;
     }

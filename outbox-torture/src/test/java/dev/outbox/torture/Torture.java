@@ -20,6 +20,9 @@ final class Torture {
     private static final int WORKERS = 3;
     private static final int BACKLOG = 4_000;
 
+    /** The hot key is soon all that waits, and goes one by one. */
+    private static final int BACKLOG_OF_THE_HOT_KEY = 1_000;
+
     /**
      * Without kills in the background: where deaths are the fault itself, and where the same pollers have to live through
      * it, because a new one would find what an old one has lost sight of.
@@ -46,7 +49,9 @@ final class Torture {
         String mutants = given("torture.mutants", "");
         boolean good;
         try (Server server = Server.start(directory)) {
-            good = mutants.isEmpty() ? run(server, directory, seed) : MutantRun.run(server, directory, seed, mutants);
+            good = mutants.isEmpty()
+                    ? run(server, directory, seed)
+                    : MutantRun.run(server, directory, seed, MutantRun.named(mutants));
         }
         System.exit(good ? 0 : 1);
     }
@@ -84,7 +89,7 @@ final class Torture {
                             new Random(seed).nextLong() + 31L * fault.ordinal() + 1_009L * ((turn - 1) / order.size()),
                             Variant.Honest.class.getName(),
                             WORKERS,
-                            BACKLOG,
+                            fault == Fault.HOT_KEY ? BACKLOG_OF_THE_HOT_KEY : BACKLOG,
                             directory.resolve("torture-history").resolve("turn-" + turn)),
                     server);
             results.add(fault, result);
