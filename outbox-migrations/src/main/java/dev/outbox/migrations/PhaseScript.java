@@ -160,9 +160,7 @@ final class PhaseScript {
         if (!nullable.isEmpty()) {
             change.add(sql.alter(nullable));
         }
-        if (table.kind() == Kind.INBOX) {
-            change.add(sql.primaryKey("_pkey_new"));
-        }
+        change.add(sql.primaryKey("_pkey_new"));
         change.addAll(trigger.onward());
         change.add(sql.syncAsOwner());
         table.pairs().forEach(pair -> change.add(deprecate(pair.old(), pair.now())));
@@ -311,7 +309,7 @@ final class PhaseScript {
         steps.add(Step.together(List.of(guard.sql())));
         List<String> change = new ArrayList<>();
         change.add(between(Phase.FLIPPED, Phase.DUAL).validIndexes().sql());
-        if (table.kind() == Kind.INBOX) {
+        if (!table.rowKey().equals("work_item_id")) {
             List<String> indexes =
                     new ArrayList<>(sql.index("_pkey_old", true, "(" + Quoted.name(table.rowKey()) + ")"));
             indexes.addAll(sql.index("_pkey_new", true, canonicalKey()));
