@@ -86,6 +86,10 @@ final class PostgresColumns {
             read.put("work_item_id", oldOrShared("message_id").orElseThrow());
             read.put("created_on", Objects.requireNonNull(read.get("first_seen_on")));
         }
+        if (!inbox && phase == Phase.DUAL) {
+            // Old applications need its index; another one would cost every claim and settle a tenth.
+            read.put("work_item_id", oldOrShared("work_item_id").orElseThrow());
+        }
         String id = Objects.requireNonNull(read.get("work_item_id"));
         read.put("item_id", inbox && byOld ? "('" + ItemIds.MESSAGE + "' || @" + id + ")" : id);
         read.put("id_type", (inbox && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM).type());
