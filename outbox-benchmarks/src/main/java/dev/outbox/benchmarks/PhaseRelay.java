@@ -29,7 +29,8 @@ record PhaseRelay(Phase phase) implements Relay {
     @Override
     public void store(Database database, Backlog backlog) throws SQLException {
         database.execute(LegacyTables.outbox(Spelling.PASCAL, "outbox"));
-        database.execute(Spelling.PASCAL.sql(MESSAGES.formatted(OutboxTable.id(backlog), Payload.SQL, backlog.messages() - 1)));
+        database.execute(
+                Spelling.PASCAL.sql(MESSAGES.formatted(OutboxTable.id(backlog), Payload.SQL, backlog.messages() - 1)));
         Upgrade upgrade =
                 Upgrade.outbox("outbox").refreshInterval(Duration.ZERO).quietFor(Duration.ZERO);
         for (Phase next : Phase.values()) {

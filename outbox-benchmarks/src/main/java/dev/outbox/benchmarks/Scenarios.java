@@ -39,7 +39,10 @@ final class Scenarios {
             growth("growth-0", 0),
             growth("growth-1m", 1_000_000),
             growth("growth-5m", 5_000_000),
-            phases("phases", "random ids, as old applications write them", Backlog.of(VOLUME).withRandomIds()),
+            phases(
+                    "phases",
+                    "random ids, as old applications write them",
+                    Backlog.of(VOLUME).withRandomIds()),
             phases("rising-phases", "rising ids, as enqueue writes them", Backlog.of(VOLUME)),
             new Scenario(
                     "inbox",

@@ -205,9 +205,7 @@ final class SyncTrigger {
     }
 
     private static List<String> bothSides(List<Pair> pairs) {
-        return pairs.stream()
-                .flatMap(pair -> Stream.of(pair.old(), pair.now()))
-                .toList();
+        return pairs.stream().flatMap(pair -> Stream.of(pair.old(), pair.now())).toList();
     }
 
     /** Whether the sides do not say the same, or one of the other conditions is not true. */
