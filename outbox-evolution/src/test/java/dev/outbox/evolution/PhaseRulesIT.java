@@ -260,8 +260,8 @@ class PhaseRulesIT {
         upgrade(Upgrade.outbox("outbox"), Phase.CLEAN);
 
         commit(tx -> outbox.enqueue(tx, Message.to("t").payload("4")));
-        assertThat(commit(tx -> source.settle(tx, List.of(Settlement.done(leases.get(0))))))
-                .isEmpty();
+        Set<Lease> fenced = commit(tx -> source.settle(tx, List.of(Settlement.done(leases.get(0)))));
+        assertThat(fenced).isEmpty();
         assertThat(source.renew(List.of(leases.get(1)), Duration.ofMinutes(5))).isEmpty();
         assertThat(another.settle(List.of(Settlement.done(leases.get(1)), Settlement.dead(leases.get(2), "no"))))
                 .isEmpty();
