@@ -9,30 +9,35 @@ package dev.outbox.benchmarks;
  * @param done rows that were delivered long ago
  * @param blocked rows of one more key, whose head is not due
  * @param backingOff rows of as many other keys, none of them due
+ * @param randomIds whether ids are random, as old applications write them; else they rise, as those of enqueue do
  */
-record Backlog(int messages, int passed, int keys, int done, int blocked, int backingOff) {
+record Backlog(int messages, int passed, int keys, int done, int blocked, int backingOff, boolean randomIds) {
     static Backlog of(int messages) {
-        return new Backlog(messages, 0, 0, 0, 0, 0);
+        return new Backlog(messages, 0, 0, 0, 0, 0, false);
     }
 
     static Backlog keyed(int messages, int keys) {
-        return new Backlog(messages, 0, keys, 0, 0, 0);
+        return new Backlog(messages, 0, keys, 0, 0, 0, false);
     }
 
     Backlog afterPassing(int passed) {
-        return new Backlog(messages + passed, passed, keys, done, blocked, backingOff);
+        return new Backlog(messages + passed, passed, keys, done, blocked, backingOff, randomIds);
     }
 
     Backlog withDone(int done) {
-        return new Backlog(messages, passed, keys, done, blocked, backingOff);
+        return new Backlog(messages, passed, keys, done, blocked, backingOff, randomIds);
     }
 
     Backlog withBlocked(int blocked) {
-        return new Backlog(messages, passed, keys, done, blocked, backingOff);
+        return new Backlog(messages, passed, keys, done, blocked, backingOff, randomIds);
     }
 
     Backlog withBackingOff(int backingOff) {
-        return new Backlog(messages, passed, keys, done, blocked, backingOff);
+        return new Backlog(messages, passed, keys, done, blocked, backingOff, randomIds);
+    }
+
+    Backlog withRandomIds() {
+        return new Backlog(messages, passed, keys, done, blocked, backingOff, true);
     }
 
     /** Rows that must still be there, undelivered, in the end. */
@@ -56,6 +61,7 @@ record Backlog(int messages, int passed, int keys, int done, int blocked, int ba
                 keys <= 1 ? keys : scale.of(keys),
                 scale.of(done),
                 scale.of(blocked),
-                scale.of(backingOff));
+                scale.of(backingOff),
+                randomIds);
     }
 }

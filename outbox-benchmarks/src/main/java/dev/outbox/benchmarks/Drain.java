@@ -47,6 +47,7 @@ record Drain(Relay relay, Backlog backlog, int nodes, boolean underSnapshot) imp
         Backlog scaled = relay.fitting(backlog).at(trial.scale());
         relay.store(database, scaled);
         database.analyze();
+        trial.server().writeBack();
         try (Connection snapshot = database.direct().getConnection()) {
             if (underSnapshot) {
                 hold(snapshot);

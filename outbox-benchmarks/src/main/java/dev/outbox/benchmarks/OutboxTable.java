@@ -49,7 +49,12 @@ final class OutboxTable {
             database.execute(BACKING_OFF.formatted(ID.formatted(3), Payload.SQL, backlog.backingOff()));
         }
         String key = backlog.keys() == 0 ? "NULL" : "substr(md5((n %% %d)::text), 1, 12)".formatted(backlog.keys());
-        database.execute(MESSAGES.formatted(ID.formatted(0), key, Payload.SQL, backlog.messages() - 1));
+        database.execute(MESSAGES.formatted(id(backlog), key, Payload.SQL, backlog.messages() - 1));
+    }
+
+    /** The id of message {@code n}. */
+    static String id(Backlog backlog) {
+        return backlog.randomIds() ? "gen_random_uuid()" : ID.formatted(0);
     }
 
     static long unfinished(Database database) throws SQLException {

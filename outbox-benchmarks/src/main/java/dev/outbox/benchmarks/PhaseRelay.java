@@ -8,11 +8,11 @@ import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** Our poller on a legacy table that has come as far as some phase. */
+/** Our poller on a legacy table that has come as far as some phase; in phase 4 it is the canonical one. */
 record PhaseRelay(Phase phase) implements Relay {
     private static final String MESSAGES = """
             INSERT INTO outbox ([Id], [MessageId], [Topic], [Payload], [CreatedAt])
-            SELECT gen_random_uuid(), gen_random_uuid(), 'bench', %s, statement_timestamp() + n * interval '1 microsecond'
+            SELECT %s, gen_random_uuid(), 'bench', %s, statement_timestamp() + n * interval '1 microsecond'
             FROM generate_series(0, %d) n
             """;
 
@@ -29,7 +29,8 @@ record PhaseRelay(Phase phase) implements Relay {
     @Override
     public void store(Database database, Backlog backlog) throws SQLException {
         database.execute(LegacyTables.outbox(Spelling.PASCAL, "outbox"));
-        database.execute(Spelling.PASCAL.sql(MESSAGES.formatted(Payload.SQL, backlog.messages() - 1)));
+        database.execute(
+                Spelling.PASCAL.sql(MESSAGES.formatted(OutboxTable.id(backlog), Payload.SQL, backlog.messages() - 1)));
         Upgrade upgrade =
                 Upgrade.outbox("outbox").refreshInterval(Duration.ZERO).quietFor(Duration.ZERO);
         for (Phase next : Phase.values()) {
@@ -50,6 +51,8 @@ record PhaseRelay(Phase phase) implements Relay {
 
     @Override
     public long unfinished(Database database) throws SQLException {
-        return database.count(Spelling.PASCAL.sql("SELECT count(*) FROM outbox WHERE [Status] <> 2"));
+        return phase == Phase.CLEAN
+                ? OutboxTable.unfinished(database)
+                : database.count(Spelling.PASCAL.sql("SELECT count(*) FROM outbox WHERE [Status] <> 2"));
     }
 }

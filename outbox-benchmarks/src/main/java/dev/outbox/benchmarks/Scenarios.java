@@ -39,7 +39,11 @@ final class Scenarios {
             growth("growth-0", 0),
             growth("growth-1m", 1_000_000),
             growth("growth-5m", 5_000_000),
-            phases(),
+            phases(
+                    "phases",
+                    "random ids, as old applications write them",
+                    Backlog.of(VOLUME).withRandomIds()),
+            phases("rising-phases", "rising ids, as enqueue writes them", Backlog.of(VOLUME)),
             new Scenario(
                     "inbox",
                     "How fast are messages received of which every tenth comes again? Threads: 4",
@@ -183,13 +187,14 @@ final class Scenarios {
                 .comparedWith("growth-0");
     }
 
-    private static Scenario phases() {
-        Backlog backlog = Backlog.of(VOLUME);
+    /** Compared with two canonical tables: one freshly installed, and the legacy one at the end of its way. */
+    private static Scenario phases(String name, String ids, Backlog backlog) {
         return new Scenario(
-                "phases",
-                "How fast is a backlog delivered from a legacy table on its way to the canonical one?",
+                name,
+                "How fast is a backlog delivered from a legacy table on its way to the canonical one? With " + ids,
                 Metric.PER_SECOND,
                 new Drain(OursRelay.KEEP, backlog),
+                new Drain(new PhaseRelay(Phase.CLEAN), backlog),
                 new Drain(new PhaseRelay(Phase.LEGACY), backlog),
                 new Drain(new PhaseRelay(Phase.ADDITIVE), backlog),
                 new Drain(new PhaseRelay(Phase.DUAL), backlog),

@@ -90,6 +90,18 @@ final class Server implements AutoCloseable {
         return database;
     }
 
+    /**
+     * Has the kernel write what it holds of the filling, so that no commit waits for that: a table that was migrated leaves
+     * more of it than one that was only filled. Not a checkpoint, see {@link #emptyDatabase}.
+     */
+    void writeBack() throws InterruptedException {
+        try {
+            new ProcessBuilder("sync").start().waitFor();
+        } catch (IOException e) {
+            // no such command here
+        }
+    }
+
     long walBytes() throws SQLException {
         return number("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn");
     }

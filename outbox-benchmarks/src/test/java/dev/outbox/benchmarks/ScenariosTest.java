@@ -33,6 +33,7 @@ class ScenariosTest {
                         "growth-1m",
                         "growth-5m",
                         "phases",
+                        "rising-phases",
                         "inbox",
                         "admin-list",
                         "admin-list-topic",

@@ -18,6 +18,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.TransactionalSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -205,9 +206,11 @@ class PhaseRulesIT {
 
     @Test
     void whoWritesBothSidesCallsNoTriggerFunction() throws SQLException {
-        upgrade(Upgrade.outbox("outbox"), Phase.ADDITIVE);
-        for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL)) {
+        for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
             upgrade(Upgrade.outbox("outbox"), phase);
+            if (phase == Phase.FLIPPED) { // enqueue names new columns only
+                legacy.run("DROP TRIGGER outbox_sync ON outbox");
+            }
             legacy.run("CREATE OR REPLACE FUNCTION \"outbox_sync\"() RETURNS trigger LANGUAGE plpgsql AS"
                     + " $$ BEGIN RAISE EXCEPTION 'old: % new: %', OLD, NEW; END $$");
             PostgresOutbox outbox = outbox();
@@ -233,6 +236,42 @@ class PhaseRulesIT {
                             Settlement.dead(leases.get(1), "no"))))
                     .isEmpty();
         }
+    }
+
+    @Test
+    void whoHasNotNoticedThatTheOldColumnsAreGoneFailsNowhere() throws SQLException {
+        for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
+            upgrade(Upgrade.outbox("outbox"), phase);
+        }
+        PostgresOutbox outbox = unaware();
+        commit(tx -> outbox.enqueueAll(
+                tx,
+                List.of(
+                        Message.to("t").payload("1"),
+                        Message.to("t").payload("2"),
+                        Message.to("t").payload("3"))));
+        TransactionalSource source = outbox.source();
+        Claim claim = source.claim(CLAIM);
+        List<Lease> leases = claim.items().stream().map(claim::lease).toList();
+        assertThat(legacy.rows("SELECT [Status], [RetryCount], [OwnerToken] = owner_token FROM outbox"))
+                .containsExactly("1,1,t", "1,1,t", "1,1,t");
+        TransactionalSource another = unaware().source();
+
+        upgrade(Upgrade.outbox("outbox"), Phase.CLEAN);
+
+        commit(tx -> outbox.enqueue(tx, Message.to("t").payload("4")));
+        Set<Lease> fenced = commit(tx -> source.settle(tx, List.of(Settlement.done(leases.get(0)))));
+        assertThat(fenced).isEmpty();
+        assertThat(source.renew(List.of(leases.get(1)), Duration.ofMinutes(5))).isEmpty();
+        assertThat(another.settle(List.of(Settlement.done(leases.get(1)), Settlement.dead(leases.get(2), "no"))))
+                .isEmpty();
+        assertThat(unaware().source().claim(CLAIM).items()).hasSize(1);
+        assertThat(legacy.rows("SELECT status FROM outbox ORDER BY sequence")).containsExactly("2", "2", "3", "1");
+    }
+
+    /** One that looks at the table when it is built, and when a statement fails. */
+    private PostgresOutbox unaware() {
+        return PostgresOutbox.builder(pool).refreshInterval(Duration.ofHours(1)).build();
     }
 
     @Test

@@ -310,4 +310,37 @@ class SyncTriggerIT {
                 .isInstanceOf(SQLException.class)
                 .hasMessageContaining("table public.outbox is in phase 3: its old columns are only read");
     }
+
+    @ParameterizedTest(name = "from {0}: {1} gives {2}")
+    @CsvSource(delimiter = '|', textBlock = """
+            0 | status = 1                                                  | 1,1,f,-
+            0 | status = 1, [Status] = 1                                    | 1,1,f,-
+            1 | status = 2, [Status] = 2, [IsProcessed] = true              | 2,2,t,-
+            1 | status = 2, [Status] = 2                                    | 2,2,t,-
+            1 | processed_on = now(), [ProcessedAt] = now()                 | 1,1,f,set
+            1 | status = 3, [Status] = 3                                    | 3,3,f,-
+            3 | [IsProcessed] = true                                        | 3,3,f,-
+            2 | status = 0, [Status] = 0, [IsProcessed] = false             | 0,0,f,set
+            1 | status = 2, [Status] = 3                                    | refused
+            1 | status = 2, [IsProcessed] = true, [RetryCount] = 5          | refused
+            1 | [IsProcessed] = true                                        | refused
+            1 | [ProcessedAt] = now()                                       | refused
+            1 | [ProcessedAt] = now(), processed_on = now() + interval '1h' | refused
+            0 | [LockedUntil] = now()                                       | refused
+            0 | [Topic] = 'u'                                               | refused
+            0 | [Topic] = 'u', topic = 'u'                                  | 0,0,f,-
+            """)
+    void whatAnUpdateDoesInPhase3(String before, String change, String expected) throws SQLException {
+        flipped.run("TRUNCATE outbox");
+        flipped.run(
+                "INSERT INTO outbox (work_item_id, topic, payload, status, processed_on) VALUES (gen_random_uuid(), 't',"
+                        + " 'p', " + before + ", CASE WHEN " + before + " = 2 THEN now() END)");
+        String update = "UPDATE outbox SET " + change;
+        if (expected.equals("refused")) {
+            assertThatThrownBy(() -> flipped.run(update)).hasMessageContaining("its old columns are only read");
+        } else {
+            flipped.run(update);
+            assertThat(flipped.value(STATE)).isEqualTo(expected);
+        }
+    }
 }

@@ -240,10 +240,10 @@ final class PostgresClaim implements Claiming.Query {
     private final Turns turns = new Turns();
 
     PostgresClaim(PostgresTable table, @Nullable PayloadSerializer serializer, LongSupplier ticker) {
-        this.ready = PinnedPlan.unflushed(table.layout(), List.of(READY));
-        this.readyOfTopics = PinnedPlan.unflushed(table.layout(), List.of(READY_OF_TOPICS));
-        this.waiting = PinnedPlan.unflushed(table.layout(), List.of(WAITING));
-        this.keys = PinnedPlan.unflushed(table.layout(), List.of(KEYS, WALKED));
+        this.ready = PinnedPlan.unflushed(table.own(), List.of(READY));
+        this.readyOfTopics = PinnedPlan.unflushed(table.own(), List.of(READY_OF_TOPICS));
+        this.waiting = PinnedPlan.unflushed(table.own(), List.of(WAITING));
+        this.keys = PinnedPlan.unflushed(table.own(), List.of(KEYS, WALKED));
         this.serializer = serializer;
         this.marks = new Marks(ticker, new PostgresMarks());
     }

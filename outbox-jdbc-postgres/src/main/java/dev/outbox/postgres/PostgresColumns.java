@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>In phases 0 and 1 what old writers know is read from the old columns, for not every row has the new ones filled,
  * and old indexes serve old predicates; from phase 2 on the new ones are read. In phases 1 and 2 both are written. From
- * phase 3 on no old column is named, so that they can be dropped.
+ * phase 3 on no old column is named in a caller's transaction, so that they can be dropped.
  */
 final class PostgresColumns {
     /** The old text of a status is at the place of its code. */
@@ -86,6 +86,10 @@ final class PostgresColumns {
             read.put("work_item_id", oldOrShared("message_id").orElseThrow());
             read.put("created_on", Objects.requireNonNull(read.get("first_seen_on")));
         }
+        if (!inbox && phase == Phase.DUAL) {
+            // Old applications need its index; another one would cost every claim and settle a tenth.
+            read.put("work_item_id", oldOrShared("work_item_id").orElseThrow());
+        }
         String id = Objects.requireNonNull(read.get("work_item_id"));
         read.put("item_id", inbox && byOld ? "('" + ItemIds.MESSAGE + "' || @" + id + ")" : id);
         read.put("id_type", (inbox && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM).type());
@@ -98,6 +102,26 @@ final class PostgresColumns {
         }
         putStatuses(byOld);
         return new Layout(table, read, constants, writes());
+    }
+
+    /**
+     * The same for transactions of our own. A statement of theirs that fails for a column that is gone harms nobody and is
+     * repeated, so in phase 3 they go on writing both sides, and the database has nothing to copy. An old column whose
+     * name a canonical one waits for is left to the database: it may come back with another type.
+     */
+    Layout own(Layout layout, List<String> logical) {
+        if (phase != Phase.FLIPPED) {
+            return layout;
+        }
+        Map<String, List<Target>> both = new HashMap<>();
+        logical.stream()
+                .filter(column -> newColumn(column).equals(column))
+                .forEach(column -> both.put(column, targets(column, Optional.of(quote(column)))));
+        return new Layout(
+                layout.table(),
+                layout.columns(),
+                layout.constants(),
+                new Writes(both, layout.writes().defaults()));
     }
 
     /** Predicates that an index serves, whatever the type of the status. */
@@ -137,16 +161,21 @@ final class PostgresColumns {
             read.put(logical, now.orElse(quote(logical)));
         }
         if (phase.before(Phase.FLIPPED)) {
-            List<Target> targets = new ArrayList<>();
-            now.ifPresent(column -> targets.add(new Target(column)));
-            before.filter(column -> !Optional.of(column).equals(now))
-                    .ifPresent(column -> targets.add(new Target(column, writing(logical, column))));
-            if (logical.equals("status") && !inbox) {
-                old(LegacyNames.IS_PROCESSED, null)
-                        .ifPresent(column -> targets.add(new Target(column, "((%1$s) = 2)")));
-            }
-            written.put(logical, targets);
+            written.put(logical, targets(logical, now));
         }
+    }
+
+    /** Both sides. */
+    private List<Target> targets(String logical, Optional<String> now) {
+        List<Target> targets = new ArrayList<>();
+        now.ifPresent(column -> targets.add(new Target(column)));
+        oldOrShared(logical)
+                .filter(column -> !Optional.of(column).equals(now))
+                .ifPresent(column -> targets.add(new Target(column, writing(logical, column))));
+        if (logical.equals("status") && !inbox) {
+            old(LegacyNames.IS_PROCESSED, null).ifPresent(column -> targets.add(new Target(column, "((%1$s) = 2)")));
+        }
+        return targets;
     }
 
     /** A new column that the backfill may not have reached. */

@@ -52,7 +52,7 @@ final class PostgresLegacyClaim implements Claiming.Query {
     private final @Nullable PayloadSerializer serializer;
 
     PostgresLegacyClaim(Layout layout, @Nullable PayloadSerializer serializer) {
-        this.claim = PinnedPlan.of(layout, CLAIM);
+        this.claim = PinnedPlan.unflushed(layout, List.of(CLAIM));
         this.serializer = serializer;
     }
 

@@ -137,20 +137,24 @@ final class PostgresSettle {
     /** By the number of tokens, less one. */
     private final List<PinnedPlan> done = new ArrayList<>();
 
-    /** @param ids what the ids name, so that rows are found by it */
-    PostgresSettle(Layout layout, Ack ack, ItemIds ids) {
+    /**
+     * @param callers for a caller's transaction
+     * @param own for transactions of our own
+     * @param ids what the ids name, so that rows are found by it
+     */
+    PostgresSettle(Layout callers, Layout own, Ack ack, ItemIds ids) {
         this.deleteDone = ack == Ack.DELETE;
         this.ids = ids;
-        this.settleInCallersTransaction = layout.resolve(SETTLE);
-        this.settle = PinnedPlan.of(layout, SETTLE);
-        this.renew = PinnedPlan.of(layout, RENEW);
+        this.settleInCallersTransaction = callers.resolve(SETTLE);
+        this.settle = PinnedPlan.of(own, SETTLE);
+        this.renew = PinnedPlan.of(own, RENEW);
         List<String> statements = new ArrayList<>();
         for (int token = 0; token < MOST_TOKENS; token++) {
             String number = "_" + token;
             statements.add((deleteDone ? DONE_DELETE : DONE_KEEP)
                     .replace(":ids", ":ids" + number)
                     .replace(":token", ":token" + number));
-            done.add(PinnedPlan.of(layout, statements));
+            done.add(PinnedPlan.of(own, statements));
         }
     }
 

@@ -133,30 +133,30 @@ final class PostgresSource implements TransactionalSource {
             LongSupplier ticker) {
         this.table = table;
         this.connections = connections;
-        Layout layout = table.layout();
+        Layout own = table.own();
         boolean byOld = table.phase().before(Phase.DUAL);
         boolean onItsWay = table.isInbox() && !byOld && table.phase() != Phase.CLEAN;
         Claiming.Query claim =
-                byOld ? new PostgresLegacyClaim(layout, serializer) : new PostgresClaim(table, serializer, ticker);
+                byOld ? new PostgresLegacyClaim(own, serializer) : new PostgresClaim(table, serializer, ticker);
         this.ids = table.isInbox() && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM;
-        this.settle = new PostgresSettle(layout, ack, ids);
+        this.settle = new PostgresSettle(table.layout(), own, ack, ids);
         this.claiming = new Claiming(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
         this.settleByMessage = onItsWay
-                ? new PostgresSettle(
-                        layout.with(
-                                        "work_item_id",
-                                        Objects.requireNonNull(layout.columns().get("message_id")))
-                                .with("id_type", ItemIds.MESSAGE_ID.type()),
-                        ack,
-                        ItemIds.MESSAGE_ID)
+                ? new PostgresSettle(byMessage(table.layout()), byMessage(own), ack, ItemIds.MESSAGE_ID)
                 : null;
         this.purge = PostgresPurge.ofDone(table, connections, retention);
         this.purgeDead = deadRetention == null || byOld // which has no index for it
                 ? null
                 : PostgresPurge.ofDead(table, connections, deadRetention);
         this.heartbeats = new Heartbeats(connections, ticker, new PostgresHeartbeat(table));
-        this.expire = PinnedPlan.of(layout, EXPIRE);
-        this.nextDue = PinnedPlan.of(layout, byOld ? PostgresLegacyClaim.NEXT_DUE : NEXT_DUE);
+        this.expire = PinnedPlan.of(own, EXPIRE);
+        this.nextDue = PinnedPlan.of(own, byOld ? PostgresLegacyClaim.NEXT_DUE : NEXT_DUE);
+    }
+
+    private static Layout byMessage(Layout layout) {
+        return layout.with(
+                        "work_item_id", Objects.requireNonNull(layout.columns().get("message_id")))
+                .with("id_type", ItemIds.MESSAGE_ID.type());
     }
 
     @Override

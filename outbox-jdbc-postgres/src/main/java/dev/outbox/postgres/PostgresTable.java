@@ -25,11 +25,13 @@ import org.jspecify.annotations.Nullable;
  * An outbox or inbox table as it was found in the catalog.
  *
  * @param name with its schema
+ * @param layout for statements in a caller's transaction, which must not fail when a migration goes on
+ * @param own for statements in transactions of our own, which are repeated then
  * @param lockSpace the first half of this table's advisory lock keys, the same on every node
  * @param phase how far it has come from the old columns to the new ones
  * @param limits how many characters of a logical column it can hold, where that is less than a message may have
  */
-record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, Map<String, Integer> limits)
+record PostgresTable(TableName name, Layout layout, Layout own, int lockSpace, Phase phase, Map<String, Integer> limits)
         implements LiveTable.Seen {
     /** In case somebody else uses table oids as lock keys too. */
     private static final int LOCK_SPACE = 0x6f757462;
@@ -126,7 +128,8 @@ record PostgresTable(TableName name, Layout layout, int lockSpace, Phase phase, 
         PostgresTable table(Phase phase, boolean inbox, List<String> logical, Map<String, Object> constants) {
             PostgresColumns columns = columns(phase, inbox);
             Layout layout = columns.layout(quote(name), logical, constants);
-            return new PostgresTable(name, layout, oid ^ LOCK_SPACE, phase, columns.limits());
+            return new PostgresTable(
+                    name, layout, columns.own(layout, logical), oid ^ LOCK_SPACE, phase, columns.limits());
         }
 
         private PostgresColumns columns(Phase phase, boolean inbox) {

@@ -10,7 +10,7 @@ public enum Phase {
     ADDITIVE("1"),
     /** Every row has both sides; claims go by the new columns. */
     DUAL("2"),
-    /** Only the new columns are written; the database fills the old ones for those who still read them. */
+    /** Only the new columns count; the database fills the old ones for those who still read them. */
     FLIPPED("3"),
     /**
      * The old columns are gone, and the canonical names that they had taken are in use. Only tables that needed an

@@ -98,8 +98,8 @@ final class PhaseScript {
     /** The indexes, now that the backfill need not maintain them, and then the claims by them. */
     List<Step> dual() {
         List<String> indexes = new ArrayList<>();
-        if (!table.keyIsCanonical()) {
-            indexes.addAll(sql.index("_pkey_new", true, canonicalKey()));
+        if (table.kind() == Kind.INBOX) {
+            indexes.addAll(newKey());
         }
         for (Canonical.Index index : table.kind().canonical.indexes()) {
             indexes.addAll(sql.index(index.suffix(), index.unique(), table.physical(index.body())));
@@ -122,6 +122,11 @@ final class PhaseScript {
                 Step.alone(dropOldIndexes()));
     }
 
+    /** Becomes the primary key, which an interrupted step may have made it already. */
+    private List<String> newKey() {
+        return table.keyIsCanonical() ? List.of() : sql.index("_pkey_new", true, canonicalKey());
+    }
+
     private String canonicalKey() {
         return "("
                 + String.join(
@@ -138,6 +143,9 @@ final class PhaseScript {
                 List.of(mayFlip().rows(rowsBlocking(Phase.DUAL, Phase.FLIPPED)).sql())));
         if (table.kind() == Kind.INBOX) {
             steps.add(Step.alone(List.of(forgetUnfinishedArrivals())));
+        }
+        if (table.kind() == Kind.OUTBOX) {
+            steps.add(Step.alone(newKey()));
         }
         List<String> checks = new ArrayList<>();
         checks.add(mayFlip().sql());
@@ -171,7 +179,23 @@ final class PhaseScript {
         }
         change.add(sql.mark(Phase.FLIPPED));
         steps.add(Step.together(change));
+        if (table.kind() == Kind.OUTBOX) {
+            // Until then nodes may still look for rows by the old key.
+            steps.add(awaitNoticed(Phase.FLIPPED));
+            steps.add(Step.together(List.of(
+                    Guard.only(Phase.FLIPPED, Phase.FLIPPED, table, options).sql(), sql.primaryKey("_pkey_new"))));
+        }
         return steps;
+    }
+
+    private Step awaitNoticed(Phase phase) {
+        return Step.alone(List.of(Quoted.block("""
+                BEGIN
+                    WHILE %s LOOP
+                        COMMIT;
+                        PERFORM pg_sleep(0.2);
+                    END LOOP;
+                END""".formatted(sql.isYoung(phase)))));
     }
 
     private Guard mayFlip() {
@@ -266,13 +290,7 @@ final class PhaseScript {
                         .rows(RowChecks.losses(table, consumer, Phase.LEGACY))
                         .sql(),
                 sql.markLeaving())));
-        steps.add(Step.alone(List.of(Quoted.block("""
-                BEGIN
-                    WHILE %s LOOP
-                        COMMIT;
-                        PERFORM pg_sleep(0.2);
-                    END LOOP;
-                END""".formatted(sql.isYoung(Phase.LEGACY))))));
+        steps.add(awaitNoticed(Phase.LEGACY));
         if (leaves) {
             steps.add(Step.together(List.of(mayLeave()
                     .rows(RowChecks.losses(table, consumer, Phase.LEGACY))
@@ -311,7 +329,7 @@ final class PhaseScript {
         steps.add(Step.together(List.of(guard.sql())));
         List<String> change = new ArrayList<>();
         change.add(between(Phase.FLIPPED, Phase.DUAL).validIndexes().sql());
-        if (table.kind() == Kind.INBOX) {
+        if (!table.rowKey().equals("work_item_id")) {
             List<String> indexes =
                     new ArrayList<>(sql.index("_pkey_old", true, "(" + Quoted.name(table.rowKey()) + ")"));
             indexes.addAll(sql.index("_pkey_new", true, canonicalKey()));

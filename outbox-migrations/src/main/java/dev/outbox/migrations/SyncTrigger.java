@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * leave and take its stamp along, so the time is also kept in a sequence, which no transaction holds and none takes back.
  *
  * <p><b>Onward</b> (phase 3). New goes to old. A row that an old application inserts is still taken. A change of old
- * columns alone is refused: it would be lost, and who made it would act on it.
+ * columns alone is refused: it would be lost, and who made it would act on it. Here too an update of both sides calls no
+ * function.
  */
 final class SyncTrigger {
     private static final Set<String> FIXED = Set.of(
@@ -82,19 +83,16 @@ final class SyncTrigger {
                 %s    END IF;
                     RETURN NEW;
                 END""".formatted(item(), indent(inserted()), byOldOnly(), indent(updated()), fills(), indent(stamp())),
-                fixed.stream()
-                        .flatMap(pair -> Stream.of(pair.old(), pair.now()))
-                        .toList(),
-                disagreement(table.pairs(), true),
-                disagreement(pairs(false), true) + "\n        OR " + byOldOnly(),
-                disagreement(fixed, false));
+                bothSides(fixed),
+                disagreement(table.pairs(), complete()),
+                disagreement(pairs(false), complete()) + "\n        OR " + byOldOnly(),
+                disagreement(fixed, List.of()));
     }
 
     /** The triggers of phase 3. */
     List<String> onward() {
         List<Pair> fixed = pairs(true);
-        List<String> named = new ArrayList<>(table.oldColumns());
-        fixed.forEach(pair -> named.add(pair.now()));
+        List<Pair> others = pairs(false);
         return create(
                 """
                 BEGIN
@@ -110,14 +108,14 @@ final class SyncTrigger {
                                 indent(fills()),
                                 indent(stamp()),
                                 indent(filled(table.pairs())),
-                                table.pair("status") == null ? indent(refuseOld(byOldOnly())) : "",
-                                indent(filled(pairs(false))),
-                                indent(refuseOld(onlyOldChanged())),
+                                indent(refuseOld(onlyOldChanged(others, onlyOldProcessed()))),
+                                indent(filled(others)),
+                                indent(refuseOld(onlyOldChanged(fixed, List.of()))),
                                 indent(filledIfChanged(fixed))),
-                named,
+                bothSides(fixed),
                 "",
-                "",
-                "");
+                disagreement(others, processedFollows()) + "\n        OR " + byOldOnly(),
+                disagreement(fixed, List.of()));
     }
 
     private String refuseOld(String condition) {
@@ -206,15 +204,23 @@ final class SyncTrigger {
         return now(canonical) + " IS NOT DISTINCT FROM " + before(table.now(canonical));
     }
 
-    /** Whether the sides do not say the same, or, if all is asked for, something is missing. */
-    private String disagreement(List<Pair> pairs, boolean all) {
+    private static List<String> bothSides(List<Pair> pairs) {
+        return pairs.stream().flatMap(pair -> Stream.of(pair.old(), pair.now())).toList();
+    }
+
+    /** Whether the sides do not say the same, or one of the other conditions is not true. */
+    private String disagreement(List<Pair> pairs, List<String> others) {
         List<String> conditions = new ArrayList<>();
         for (Pair pair : pairs) {
             conditions.add(pair.agrees(old(pair), now(pair), item()));
         }
-        if (!all) {
-            return "(" + String.join("\n        AND ", conditions) + ") IS NOT TRUE";
-        }
+        conditions.addAll(others);
+        return conditions.isEmpty() ? "false" : "(" + String.join("\n        AND ", conditions) + ") IS NOT TRUE";
+    }
+
+    /** What is true of a row that lacks nothing and does not contradict itself. */
+    private List<String> complete() {
+        List<String> conditions = new ArrayList<>();
         if (table.processed() != null) {
             conditions.add("(" + processed() + " = (" + now("status") + " = 2) OR " + now("status") + " = 3)");
         }
@@ -223,7 +229,11 @@ final class SyncTrigger {
                 conditions.add(now(column.name()) + " IS NOT NULL");
             }
         }
-        return "(" + String.join("\n        AND ", conditions) + ") IS NOT TRUE";
+        return conditions;
+    }
+
+    private List<String> processedFollows() {
+        return table.processed() == null ? List.of() : List.of(processed() + " = (" + now("status") + " = 2)");
     }
 
     private String inserted() {
@@ -363,16 +373,22 @@ final class SyncTrigger {
                 .formatted(now("status"), now, pair == null ? "" : " %s := %s;".formatted(old(pair), toOld(pair)));
     }
 
-    private String onlyOldChanged() {
-        List<String> conditions = table.pairs().stream()
+    private String onlyOldChanged(List<Pair> pairs, List<String> others) {
+        List<String> conditions = pairs.stream()
                 .map(pair -> "%1$s IS DISTINCT FROM %2$s AND %1$s IS DISTINCT FROM %3$s"
                         .formatted(old(pair), before(pair.old()), toOld(pair)))
                 .collect(Collectors.toCollection(ArrayList::new));
+        conditions.addAll(others);
+        return conditions.isEmpty() ? "false" : String.join("\n            OR ", conditions);
+    }
+
+    private List<String> onlyOldProcessed() {
+        List<String> conditions = new ArrayList<>(List.of(byOldOnly()));
         if (table.processed() != null) {
             conditions.add("%1$s IS DISTINCT FROM %2$s AND %1$s <> (%3$s = 2) AND %3$s <> 3"
                     .formatted(processed(), beforeProcessed(), now("status")));
         }
-        return String.join("\n            OR ", conditions);
+        return conditions;
     }
 
     private String filled(List<Pair> pairs) {
