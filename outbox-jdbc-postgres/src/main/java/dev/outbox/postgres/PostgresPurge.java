@@ -10,7 +10,7 @@ import java.time.Duration;
 
 /** Removes old Done rows, or old Dead ones, in small statements, one node at a time. */
 final class PostgresPurge {
-    private static final int BATCH = 1_000;
+    static final int BATCH = 1_000;
 
     /** Beyond the buckets of keys, in the same lock space. */
     private static final int LOCK = 1 << 20;

@@ -84,6 +84,17 @@ class PurgeIT {
     }
 
     @Test
+    void anInterruptEndsItAfterTheBatchUnderWay() {
+        rows(2_500, Status.DONE, "8 days");
+        Thread.currentThread().interrupt();
+
+        assertThat(outbox.purge(WEEK)).isEqualTo(1_000);
+
+        assertThat(Thread.interrupted()).as("still interrupted").isTrue();
+        assertThat(DATABASE.count(table, "true")).isEqualTo(1_500);
+    }
+
+    @Test
     void rowsThatSomebodyHoldsAreLeftForTheNextTime() throws SQLException {
         rows(10, Status.DONE, "8 days");
         try (Connection other = DATABASE.pool().getConnection();
