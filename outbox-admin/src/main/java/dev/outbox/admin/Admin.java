@@ -77,7 +77,7 @@ public final class Admin {
     }
 
     /**
-     * Removes what has been Done for longer than this, in batches, with rests of three times as long in between, as a
+     * Removes what has been Done for longer than this, in batches, with rests of nine times as long in between, as a
      * poller's own purge does. Whoever interrupts the thread ends it after the batch under way: the result says what is
      * gone, and the thread is still interrupted.
      *

@@ -5,15 +5,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Removes batch after batch and rests after each for three times as long as it took, so that of the time a purge lasts the
- * database works for it a quarter, and has the rest for whoever delivers. Thread-safe if its parts are.
+ * Removes batch after batch and rests after each for nine times as long as it took, so that of the time a purge lasts the
+ * database works for it a tenth, and has the rest for whoever delivers. Thread-safe if its parts are.
  */
 public final class Purging {
     /** Rests, by the time of the batch before. */
-    private static final int RESTS = 3;
+    private static final int RESTS = 9;
 
     /** Whoever waits for the end of a purge, or for a heartbeat beside it, waits no longer for a rest. */
-    static final Duration LONGEST_REST = Duration.ofSeconds(5);
+    static final Duration LONGEST_REST = Duration.ofSeconds(10);
 
     /** A smaller batch is the last: what becomes old enough meanwhile waits for the next purge. */
     static final int WORTH_ANOTHER = 100;

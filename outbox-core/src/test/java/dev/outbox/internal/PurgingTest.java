@@ -20,13 +20,13 @@ class PurgingTest {
     }
 
     @Test
-    void restsAfterEachBatchThreeTimesAsLongAsItTook() {
+    void restsAfterEachBatchNineTimesAsLongAsItTook() {
         Deque<Integer> sizes = new ArrayDeque<>(List.of(1_000, 500, 99));
 
         assertThat(purging.run(() -> batch(sizes.remove(), Duration.ofMillis(10 * sizes.size()))))
                 .isEqualTo(1_599);
 
-        assertThat(rests).containsExactly(Duration.ofMillis(60), Duration.ofMillis(30));
+        assertThat(rests).containsExactly(Duration.ofMillis(180), Duration.ofMillis(90));
     }
 
     @Test
@@ -37,14 +37,14 @@ class PurgingTest {
     }
 
     @Test
-    void noRestIsLongerThanFiveSeconds() {
+    void noRestIsLongerThanTenSeconds() {
         Deque<Integer> sizes = new ArrayDeque<>(List.of(1_000, 0));
 
         purging.run(() -> batch(sizes.remove(), Duration.ofHours(1)));
 
         assertThat(rests)
                 .singleElement()
-                .satisfies(rest -> assertThat(rest).isBetween(Duration.ofMillis(4_999), Duration.ofSeconds(5)));
+                .satisfies(rest -> assertThat(rest).isBetween(Duration.ofMillis(9_999), Duration.ofSeconds(10)));
     }
 
     @Test
