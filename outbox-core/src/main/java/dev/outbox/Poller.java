@@ -1,6 +1,7 @@
 package dev.outbox;
 
 import dev.outbox.event.OutboxEvent;
+import dev.outbox.internal.Purging;
 import dev.outbox.internal.Require;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Settlement;
@@ -35,9 +36,6 @@ public final class Poller implements AutoCloseable {
 
     /** How long close() waits for an interrupted delivery to return, and for a database to come back. */
     private static final Duration GRACE = Duration.ofSeconds(5);
-
-    /** Fewer rows than this are not purged one time after the other. */
-    private static final int WORTH_PURGING = 100;
 
     /** How much longer than the drain timeout close() waits for a statement under way. */
     private static final Duration PATIENCE = Duration.ofSeconds(15);
@@ -357,23 +355,30 @@ public final class Poller implements AutoCloseable {
         }
     }
 
-    /** Until little is left: what becomes old enough meanwhile waits for the next time. */
     private void purge() {
+        new Purging(options.ticker(), this::rest).run(this::purgeBatch);
+    }
+
+    private int purgeBatch() {
+        beatIfDue();
         int removed;
-        do {
-            beatIfDue();
-            io.lock();
-            try {
-                removed = options.source().purge();
-            } finally {
-                io.unlock();
-            }
-            int count = removed;
-            if (count > 0) {
-                LOG.debug("poller {}: purged {} items", options.name(), count);
-                options.emit(() -> new OutboxEvent.Purged(count));
-            }
-        } while (removed >= WORTH_PURGING && !isStopping());
+        io.lock();
+        try {
+            removed = options.source().purge();
+        } finally {
+            io.unlock();
+        }
+        if (removed > 0) {
+            LOG.debug("poller {}: purged {} items", options.name(), removed);
+            options.emit(() -> new OutboxEvent.Purged(removed));
+        }
+        return removed;
+    }
+
+    /** A close ends it. */
+    private boolean rest(Duration length) {
+        purging.await(length.toNanos());
+        return !isStopping();
     }
 
     private void pause(String what, RuntimeException failure, Duration pause) {

@@ -36,10 +36,10 @@ public interface WorkQueue {
     Source source();
 
     /**
-     * Removes Done items that were finished longer ago than this, in batches. Pollers do it by themselves
-     * with the configured retention; this is for people who want it now.
+     * Removes Done items that were finished longer ago than this, in batches, with rests of nine times as long
+     * in between. Pollers do it by themselves with the configured retention; this is for people who want it now.
      *
-     * @return how many were removed
+     * @return how many were removed; fewer than there are if the thread is interrupted, which it then still is
      */
     long purge(Duration olderThan);
 }

@@ -77,7 +77,9 @@ public final class Admin {
     }
 
     /**
-     * Removes what has been Done for longer than this, in batches, as a poller's own purge does.
+     * Removes what has been Done for longer than this, in batches, with rests of nine times as long in between, as a
+     * poller's own purge does. Whoever interrupts the thread ends it after the batch under way: the result says what is
+     * gone, and the thread is still interrupted.
      *
      * @param dryRun only count
      * @throws IllegalArgumentException for an inbox, if that is shorter than {@link Builder#maxRedelivery}

@@ -3,7 +3,11 @@ package dev.outbox.admin;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.jdbc.internal.TableName;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A table as it was found in the catalog.
@@ -12,10 +16,38 @@ import dev.outbox.jdbc.internal.TableName;
  * @param layout its columns; only to be used if it is {@link #ready}
  * @param audited whether the audit table is beside it
  * @param listed whether the table of the pollers is beside it
+ * @param resolved statements as they read for it; grows, for reading one anew takes longer than a small answer does
  */
-record AdminTable(Box box, TableName name, Phase phase, Layout layout, boolean audited, boolean listed) {
+record AdminTable(
+        Box box,
+        TableName name,
+        Phase phase,
+        Layout layout,
+        boolean audited,
+        boolean listed,
+        Map<String, Sql> resolved) {
     static final String AUDIT = "outbox_audit";
     static final String POLLERS = "outbox_pollers";
+
+    AdminTable(Box box, TableName name, Phase phase, Layout layout, boolean audited, boolean listed) {
+        this(box, name, phase, layout, audited, listed, new ConcurrentHashMap<>());
+    }
+
+    /** @param statement with logical names */
+    Sql sql(String statement) {
+        return resolved.computeIfAbsent(statement, layout::resolve);
+    }
+
+    /** @param by the logical column that {@code {by}} stands for */
+    Sql sql(String statement, String by) {
+        return resolved.computeIfAbsent(
+                by + " " + statement, key -> layout.with("by", column(by)).resolve(statement));
+    }
+
+    /** The quoted name of a logical column. */
+    String column(String logical) {
+        return Objects.requireNonNull(layout.columns().get(logical));
+    }
 
     /** Whether nothing about it will change. */
     boolean isSettled() {

@@ -1,12 +1,10 @@
 package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
-import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -57,9 +55,7 @@ final class LookupTable {
     List<Item> by(Lookup.By by, String value, long after, int size) throws SQLException {
         String column = session.flavor().searched(by);
         requireIndex(by, column);
-        Layout layout = table.layout()
-                .with("by", Objects.requireNonNull(table.layout().columns().get(column)));
-        try (Query query = session.query(layout, sql.by())) {
+        try (Query query = session.query(table.sql(sql.by(), column))) {
             query.set("value", session.text(session.flavor().searched(by, value)))
                     .set("after", after)
                     .set("size", size);
@@ -71,7 +67,7 @@ final class LookupTable {
         if (session.isIndexed(table.box(), column)) {
             return;
         }
-        String quoted = Objects.requireNonNull(table.layout().columns().get(column));
+        String quoted = table.column(column);
         try (Query indexed = session.query(table, sql.indexed())) {
             indexed.set("table", session.text(table.layout().table()))
                     .set("column", session.text(quoted.substring(1, quoted.length() - 1)));

@@ -1,5 +1,6 @@
 package dev.outbox.admin;
 
+import dev.outbox.internal.Purging;
 import dev.outbox.jdbc.internal.Query;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -28,14 +29,12 @@ final class PurgeTable {
     }
 
     PurgeResult purge(Duration olderThan) throws SQLException {
-        long count = 0;
-        int removed;
-        do {
-            try (Query query = session.query(table, sql.purge())) {
-                removed = query.set("older_than", olderThan).set("batch", BATCH).update();
-            }
-            count += removed;
-        } while (removed == BATCH); // not for ever, while more become old enough
-        return new PurgeResult(false, count, false);
+        return new PurgeResult(false, Purging.byHand().run(() -> batch(olderThan)), false);
+    }
+
+    private int batch(Duration olderThan) throws SQLException {
+        try (Query query = session.query(table, sql.purge())) {
+            return query.set("older_than", olderThan).set("batch", BATCH).update();
+        }
     }
 }

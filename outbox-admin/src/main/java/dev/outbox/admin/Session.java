@@ -1,7 +1,7 @@
 package dev.outbox.admin;
 
-import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Sql;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -112,11 +112,11 @@ final class Session {
 
     /** @param statement with logical names */
     Query query(AdminTable table, String statement) throws SQLException {
-        return query(table.layout(), statement);
+        return query(table.sql(statement));
     }
 
-    Query query(Layout layout, String statement) throws SQLException {
-        Query query = flavor.planned(layout.resolve(statement).on(connection));
+    Query query(Sql sql) throws SQLException {
+        Query query = flavor.planned(sql.on(connection));
         return patience.isPresent() ? query.within(patience.get()) : query;
     }
 

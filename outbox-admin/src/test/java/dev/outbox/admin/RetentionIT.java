@@ -49,6 +49,22 @@ class RetentionIT {
     }
 
     @Test
+    void aPurgeEndsAfterTheBatchUnderWayWhenItsThreadIsInterrupted() {
+        boxes.execute("""
+                INSERT INTO outbox (work_item_id, topic, payload, status, processed_on)
+                SELECT gen_random_uuid(), 'orders', 'x', 2, statement_timestamp() - n * interval '1 hour'
+                FROM generate_series(1, 2500) AS n
+                """);
+        Thread.currentThread().interrupt();
+
+        PurgeResult purged = boxes.admin().purge(Box.OUTBOX, Duration.ZERO, false);
+
+        assertThat(Thread.interrupted()).as("still interrupted").isTrue();
+        assertThat(purged).isEqualTo(new PurgeResult(false, 1_000, false));
+        assertThat(boxes.value("SELECT count(*) FROM outbox")).isEqualTo("1500");
+    }
+
+    @Test
     void anInboxForgetsNothingThatMayComeAgain() {
         for (String consumer : new String[] {"billing", "shipping"}) {
             boxes.execute("""
@@ -63,6 +79,24 @@ class RetentionIT {
                 .hasMessageContaining("at least maxRedelivery, PT168H, was PT24H");
         assertThat(boxes.admin().purge(Box.INBOX, Duration.ofDays(10), false).count())
                 .isEqualTo(22);
+    }
+
+    @Test
+    void deadRowsGoEvenIfSomethingThatIsDoneGoesEachTime() {
+        boxes.dead(Message.to("orders").payload("x"), "e");
+        boxes.execute("""
+                INSERT INTO outbox (work_item_id, topic, payload, status, processed_on)
+                VALUES (gen_random_uuid(), 'orders', 'x', 2, statement_timestamp())
+                """);
+        boxes.execute("UPDATE outbox SET processed_on = processed_on - interval '30 days'");
+
+        assertThat(PostgresOutbox.builder(boxes.dataSource)
+                        .deadRetention(Duration.ofDays(14))
+                        .build()
+                        .source()
+                        .purge())
+                .isEqualTo(2);
+        assertThat(boxes.value("SELECT count(*) FROM outbox")).isEqualTo("0");
     }
 
     @Test

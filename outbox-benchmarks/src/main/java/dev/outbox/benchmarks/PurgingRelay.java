@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** Our poller, while somebody purges everything that is Done, by hand and as fast as it goes. */
+/** Our poller, while somebody purges everything that is Done, by hand, for as long as there is something to deliver. */
 record PurgingRelay() implements Relay {
     @Override
     public String name() {
@@ -31,6 +31,7 @@ record PurgingRelay() implements Relay {
         Running poller = OursRelay.KEEP.start(pool, deliveries);
         return () -> {
             poller.stop();
+            purging.interrupt();
             purging.join();
         };
     }

@@ -59,7 +59,7 @@ final class DoctorCommand extends TableCommand {
             case FAIL -> Style.RED;
         };
         output().say(output().styled(style, String.format("%-8s", diagnosis.severity())) + diagnosis.check() + ": "
-                + TextTable.printable(diagnosis.what()));
+                + Words.forOperators(diagnosis.what()));
         say("evidence", diagnosis.evidence());
         say("advice", diagnosis.advice());
     }

@@ -15,6 +15,7 @@ final class Words {
         COMMANDS.put("Upgrade.report(...)", "outbox migrate status");
         COMMANDS.put("apply outbox-migrations", "create them with outbox migrate apply --install");
         COMMANDS.put("outbox(...) and inbox(...)", "--outbox and --inbox");
+        COMMANDS.put("olderThan must be at least maxRedelivery", "--older-than must be at least --max-redelivery");
         COMMANDS.put("set maxRedelivery(...)", "set --max-redelivery");
         COMMANDS.put("Admin.purge(...)", "outbox purge");
         COMMANDS.put("with outbox(...)", "with --outbox");

@@ -307,7 +307,7 @@ class CommandsIT {
         assertThat(cli.run("purge", "--older-than=0s", "--yes").out()).contains("removed: 1 item");
         assertThat(cli.run("purge", "--older-than=1h", "--in=inbox", "--yes")).satisfies(result -> {
             assertThat(result.code()).isEqualTo(ExitCode.USAGE);
-            assertThat(result.err()).contains("maxRedelivery");
+            assertThat(result.err()).contains("--older-than must be at least --max-redelivery, PT168H, was PT1H");
         });
         assertThat(dead()).hasSize(3);
     }

@@ -54,9 +54,10 @@ public interface Source {
     Optional<Duration> nextDue(Set<String> topics);
 
     /**
-     * Removes one batch of Done items older than the source's retention, unless another node is at it.
+     * Removes one batch of Done items older than the source's retention, unless another node is at it. Called again, after
+     * a rest, until it removes fewer than 100.
      *
-     * @return how many were removed; 0 means nothing is left to do now. The default has no retention.
+     * @return how many were removed. The default has no retention.
      */
     default int purge() {
         return 0;

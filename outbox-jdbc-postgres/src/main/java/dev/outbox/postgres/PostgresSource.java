@@ -237,7 +237,7 @@ final class PostgresSource implements TransactionalSource {
     @Override
     public int purge() {
         int done = purge.batch();
-        return done > 0 || purgeDead == null ? done : purgeDead.batch();
+        return done == PostgresPurge.BATCH || purgeDead == null ? done : done + purgeDead.batch();
     }
 
     @Override

@@ -157,6 +157,7 @@ final class PlanScenario {
                 .bind("max_attempts", "int", "5")
                 .bind("batch", "int", "1000")
                 .bind("older_than", "bigint", String.valueOf(7L * 24 * 3600 * 1_000_000))
+                .bind("begin", "text", "'-infinity'")
                 .bind("lock_space", "int", "1")
                 .bind("lock", "int", "1");
     }

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
 import dev.outbox.Poller;
 import dev.outbox.Status;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -84,6 +86,43 @@ class PurgeIT {
     }
 
     @Test
+    void anInterruptEndsItAfterTheBatchUnderWay() {
+        rows(2_500, Status.DONE, "8 days");
+        Thread.currentThread().interrupt();
+
+        assertThat(outbox.purge(WEEK)).isEqualTo(1_000);
+
+        assertThat(Thread.interrupted()).as("still interrupted").isTrue();
+        assertThat(DATABASE.count(table, "true")).isEqualTo(1_500);
+    }
+
+    @Test
+    void aBatchBeginsWhereTheOneBeforeEndedThoughAnOldSnapshotKeepsWhatIsGone() throws SQLException {
+        DATABASE.execute("INSERT INTO " + table + " (work_item_id, topic, payload, status, processed_on)"
+                + " SELECT gen_random_uuid(), 't', 'p', 2, now() - interval '8 days' - n * interval '1 second'"
+                + " FROM generate_series(1, 5000) AS n");
+        DATABASE.execute("ANALYZE " + table);
+        String index = "FROM pg_stat_user_indexes WHERE indexrelname = '" + table + "_done'";
+        try (Connection old = DATABASE.pool().getConnection();
+                Statement snapshot = old.createStatement()) {
+            old.setAutoCommit(false);
+            snapshot.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+            snapshot.execute("SELECT 1 FROM " + table + " LIMIT 1");
+            try (HikariDataSource one = DATABASE.pool(pool -> pool.setMaximumPoolSize(1))) {
+                PostgresOutbox alone = PostgresOutbox.builder(one).table(table).build();
+
+                assertThat(alone.purge(WEEK)).isEqualTo(5_000);
+            } // a session that ends tells what it read
+            old.rollback();
+        }
+
+        await().untilAsserted(() -> assertThat(DATABASE.query("SELECT idx_scan >= 6 " + index))
+                .as("five full batches and an empty one")
+                .containsExactly("t"));
+        assertThat(DATABASE.query("SELECT idx_tup_read < 10000 " + index)).containsExactly("t");
+    }
+
+    @Test
     void rowsThatSomebodyHoldsAreLeftForTheNextTime() throws SQLException {
         rows(10, Status.DONE, "8 days");
         try (Connection other = DATABASE.pool().getConnection();
@@ -110,11 +149,15 @@ class PurgeIT {
                     .layout()
                     .resolve(PostgresPurge.PURGE
                             .replace(":older_than", "0")
+                            .replace(":begin", "'-infinity'")
                             .replace(":lock_space", String.valueOf(lockSpace(other)))
                             .replace(":lock", String.valueOf(1 << 20))
                             .replace(":batch", "1"))
                     .text();
-            assertThat(purge.executeUpdate(sql)).isOne();
+            try (ResultSet row = purge.executeQuery(sql)) {
+                row.next();
+                assertThat(row.getInt("removed")).isOne();
+            }
 
             assertThat(outbox.purge(WEEK)).isZero();
             assertThat(PostgresOutbox.builder(DATABASE.pool())

@@ -8,7 +8,7 @@ import java.time.Duration;
 
 /** Removes old Done rows, or old Dead ones, in statements small enough not to lock the table. Rows that somebody holds are skipped. */
 final class SqlServerPurge {
-    private static final int BATCH = 1_000;
+    static final int BATCH = 1_000;
 
     static final String PURGE = """
             DECLARE @age bigint = :older_than, @batch int = :batch, @before datetime2(7);

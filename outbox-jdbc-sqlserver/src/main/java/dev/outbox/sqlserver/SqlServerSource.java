@@ -209,7 +209,7 @@ final class SqlServerSource implements TransactionalSource {
     @Override
     public int purge() {
         int done = purge.batch();
-        return done > 0 || purgeDead == null ? done : purgeDead.batch();
+        return done == SqlServerPurge.BATCH || purgeDead == null ? done : done + purgeDead.batch();
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
 import dev.outbox.SharedBreakers;
 import dev.outbox.internal.LocalWakeUp;
+import dev.outbox.internal.Purging;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.spi.TransactionalSource;
@@ -92,12 +93,6 @@ public final class TableQueue {
 
     public long purge(Duration olderThan) {
         IntSupplier purge = purges.apply(Require.notNegative("olderThan", olderThan));
-        long removed = 0;
-        int batch;
-        do {
-            batch = purge.getAsInt();
-            removed += batch;
-        } while (batch > 0);
-        return removed;
+        return Purging.byHand().run(purge::getAsInt);
     }
 }

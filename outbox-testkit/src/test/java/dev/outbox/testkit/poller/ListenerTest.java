@@ -14,6 +14,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -129,6 +130,33 @@ class ListenerTest {
 
         long runs = 1 + (System.nanoTime() - start) / purgeEvery.toNanos();
         assertThat(calls.get()).isLessThanOrEqualTo((int) (much + 1 + runs));
+    }
+
+    /** By the poller's clock a batch takes an hour, so that each rest is as long as any: ten seconds. */
+    @Test
+    void aPurgeRestsAfterEachBatchAndACloseEndsTheRest() {
+        AtomicLong now = new AtomicLong();
+        AtomicInteger calls = new AtomicInteger();
+        ForwardingSource source = new ForwardingSource(store.source()) {
+            @Override
+            public int purge() {
+                now.addAndGet(Duration.ofHours(1).toNanos());
+                calls.incrementAndGet();
+                return 1_000;
+            }
+        };
+        long start = System.nanoTime();
+
+        try (Poller poller = Poller.from(source)
+                .to(item -> {})
+                .ticker(now::get)
+                .purgeEvery(Duration.ofMillis(10))
+                .start()) {
+            await().until(() -> calls.get() > 0);
+        }
+
+        long rests = (System.nanoTime() - start) / Duration.ofMillis(9_900).toNanos();
+        assertThat(calls.get()).isLessThanOrEqualTo((int) (1 + rests));
     }
 
     @Test
