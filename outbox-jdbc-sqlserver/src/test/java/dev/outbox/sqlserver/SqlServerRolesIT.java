@@ -126,9 +126,10 @@ class SqlServerRolesIT {
             names.forEach((role, name) -> {
                 if (logins.containsKey(role)) {
                     logins.get(role).pool().close();
-                    grant(grants(role, name).replace("GRANT ", "REVOKE ").replace(" TO [", " FROM ["));
                 }
-                database.execute("DROP USER " + name);
+                if (!database.isBabelfish()) { // where a user who may do something cannot be dropped
+                    database.execute("DROP USER " + name);
+                }
                 database.execute("DROP LOGIN " + name);
             });
         }
