@@ -2,7 +2,9 @@ package dev.outbox.admin;
 
 /** Removes what has been Done for long, on SQL Server. */
 final class SqlServerPurge {
+    /** A server may be set to NOCOUNT, and then nobody would be told how many it removed. */
     static final String PURGE = """
+            SET NOCOUNT OFF;
             DELETE t
             FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
             JOIN (

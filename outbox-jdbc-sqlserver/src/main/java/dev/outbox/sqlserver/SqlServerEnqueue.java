@@ -47,28 +47,29 @@ final class SqlServerEnqueue {
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @tries int = 0, @done bit = 0, @lock_code int = 0,
                 @bucket int, @rows int, @resource nvarchar(255), @patience int = :patience,
                 @bytes varbinary(max) = :bytes;
-            DECLARE @texts nvarchar(max) = :texts COLLATE Latin1_General_100_BIN2;
+            DECLARE @texts nvarchar(max) = :texts;
             DECLARE @messages TABLE (Position int NOT NULL PRIMARY KEY, Id uniqueidentifier NOT NULL,
                 DueOn datetime2(7) NULL, Priority smallint NOT NULL, Topic nvarchar(255) NOT NULL,
-                MessageKey nvarchar(255) NULL, MessageId nvarchar(255) NULL, CorrelationId nvarchar(255) NULL,
-                TenantId nvarchar(255) NULL, ContentType nvarchar(255) NULL, Headers nvarchar(max) NULL,
-                Payload nvarchar(max) NULL, PayloadBytes varbinary(max) NULL, Source nvarchar(255) NULL,
-                Hash varbinary(32) NULL, Sequence bigint NULL, Stored bit NOT NULL);
+                MessageKey nvarchar(255) NULL, MessageId nvarchar(255) COLLATE Latin1_General_100_BIN2 NULL,
+                CorrelationId nvarchar(255) NULL, TenantId nvarchar(255) NULL, ContentType nvarchar(255) NULL,
+                Headers nvarchar(max) NULL, Payload nvarchar(max) NULL, PayloadBytes varbinary(max) NULL,
+                Source nvarchar(255) COLLATE Latin1_General_100_BIN2 NULL, Hash varbinary(32) NULL,
+                Sequence bigint NULL, Stored bit NOT NULL);
             DECLARE @buckets TABLE (Bucket int NOT NULL PRIMARY KEY);
             DECLARE @drawn TABLE (Sequence bigint NOT NULL PRIMARY KEY);
             INSERT INTO @messages (Position, Id, DueOn, Priority, Topic, MessageKey, MessageId, CorrelationId,
                 TenantId, ContentType, Headers, Payload, PayloadBytes, Source, Hash, Stored)
             SELECT j.n, j.id, COALESCE(j.due, DATEADD(millisecond, CAST(j.due_in % 86400000 AS int),
                     DATEADD(day, CAST(j.due_in / 86400000 AS int), @now))),
-                j.priority, SUBSTRING(@texts, j.topic_at, j.topic_length),
-                SUBSTRING(@texts, j.key_at, j.key_length),
-                SUBSTRING(@texts, j.message_id_at, j.message_id_length),
-                SUBSTRING(@texts, j.correlation_id_at, j.correlation_id_length),
-                SUBSTRING(@texts, j.tenant_id_at, j.tenant_id_length),
-                SUBSTRING(@texts, j.content_type_at, j.content_type_length),
-                SUBSTRING(@texts, j.headers_at, j.headers_length),
-                SUBSTRING(@texts, j.payload_at, j.payload_length),
-                SUBSTRING(@bytes, j.bytes_at, j.bytes_length), SUBSTRING(@texts, j.source_at, j.source_length),
+                j.priority, SUBSTRING(x.texts, j.topic_at, j.topic_length),
+                SUBSTRING(x.texts, j.key_at, j.key_length),
+                SUBSTRING(x.texts, j.message_id_at, j.message_id_length),
+                SUBSTRING(x.texts, j.correlation_id_at, j.correlation_id_length),
+                SUBSTRING(x.texts, j.tenant_id_at, j.tenant_id_length),
+                SUBSTRING(x.texts, j.content_type_at, j.content_type_length),
+                SUBSTRING(x.texts, j.headers_at, j.headers_length),
+                SUBSTRING(x.texts, j.payload_at, j.payload_length),
+                SUBSTRING(@bytes, j.bytes_at, j.bytes_length), SUBSTRING(x.texts, j.source_at, j.source_length),
                 CAST(SUBSTRING(@bytes, j.hash_at, j.hash_length) AS varbinary(32)), 0
             FROM OPENJSON(:messages) WITH (n int '$.n', id uniqueidentifier '$.id', due datetime2(7) '$.due',
                 due_in bigint '$.due_in', priority smallint '$.priority',
@@ -82,7 +83,8 @@ final class SqlServerEnqueue {
                 payload_at int '$.payload_at', payload_length int '$.payload_length',
                 source_at int '$.source_at', source_length int '$.source_length',
                 bytes_at int '$.bytes_at', bytes_length int '$.bytes_length',
-                hash_at int '$.hash_at', hash_length int '$.hash_length') j;
+                hash_at int '$.hash_at', hash_length int '$.hash_length') j
+            CROSS JOIN (SELECT @texts COLLATE Latin1_General_100_BIN2 AS texts) x;
             INSERT INTO @buckets (Bucket) SELECT DISTINCT CAST(value AS int) FROM OPENJSON(:buckets);
             SELECT @rows = COUNT(*) FROM {table} WHERE {no_row};
             IF @patience < 0 OR @@LOCK_TIMEOUT BETWEEN 0 AND @patience SET @patience = @@LOCK_TIMEOUT;

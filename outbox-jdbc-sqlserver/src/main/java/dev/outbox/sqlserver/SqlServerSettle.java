@@ -32,17 +32,18 @@ import org.jspecify.annotations.Nullable;
 final class SqlServerSettle {
     static final String SETTLE = """
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @delete_done bit = :delete_done;
-            DECLARE @texts nvarchar(max) = :texts COLLATE Latin1_General_100_BIN2;
+            DECLARE @texts nvarchar(max) = :texts;
             DECLARE @verdicts TABLE (Item uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL,
                 Verdict smallint NOT NULL, Delay bigint NULL, Error nvarchar(2000) NULL, GivenBack int NOT NULL,
                 Blocks bit NOT NULL);
             DECLARE @settled TABLE (Item uniqueidentifier NOT NULL);
             INSERT INTO @verdicts (Item, Token, Verdict, Delay, Error, GivenBack, Blocks)
-            SELECT j.id, j.token, j.verdict, j.delay, SUBSTRING(@texts, j.error_at, j.error_length), j.given_back, j.blocks
+            SELECT j.id, j.token, j.verdict, j.delay, SUBSTRING(x.texts, j.error_at, j.error_length), j.given_back, j.blocks
             FROM OPENJSON(:settlements) WITH (id uniqueidentifier '$.id', token uniqueidentifier '$.token',
                 verdict smallint '$.verdict', delay bigint '$.delay', error_at int '$.error_at',
                 error_length int '$.error_length',
-                given_back int '$.given_back', blocks bit '$.blocks') j;
+                given_back int '$.given_back', blocks bit '$.blocks') j
+            CROSS JOIN (SELECT @texts COLLATE Latin1_General_100_BIN2 AS texts) x;
             DELETE v FROM @verdicts v WHERE NOT EXISTS (
                 SELECT 1 FROM {table} t
                 WHERE t.{work_item_id} = v.Item AND t.{owner_token} = v.Token AND t.{status} = 1

@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
+import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Settlement;
@@ -222,6 +223,22 @@ class RealServerIT {
             } finally {
                 database.execute("ALTER INDEX contract_outbox_Done ON " + table + " REBUILD");
             }
+        }
+
+        @Test
+        void textsStayWholeInADatabaseThatCountsByCodePoint() {
+            SqlServerDatabase supplementary = set(Server.Variant.SUPPLEMENTARY);
+            SqlServerOutbox outbox = outbox(supplementary.pool(), supplementary.emptyTable());
+            List<String> payloads = List.of("a \uD83D\uDE80 to the moon", "another \uD83D\uDE80", "none");
+            supplementary.commit(
+                    outbox,
+                    payloads.stream()
+                            .map(payload -> Message.to("orders.placed").payload(payload))
+                            .toList());
+
+            assertThat(outbox.source().claim(request(10)).items())
+                    .extracting(WorkItem::payload)
+                    .containsExactlyElementsOf(payloads);
         }
 
         @Test

@@ -44,6 +44,7 @@ enum Server {
     };
 
     private final Map<Variant, SqlServerDatabase> databases = new EnumMap<>(Variant.class);
+    private final ServerGaps gaps = new ServerGaps();
     private @org.jspecify.annotations.Nullable String unavailable;
     private @org.jspecify.annotations.Nullable String url;
     private boolean babelfish;
@@ -98,6 +99,11 @@ enum Server {
         return variant.open(url, babelfish);
     }
 
+    /** Why this test cannot pass on this server, which is there. */
+    Optional<String> gap(Variant variant, String test) {
+        return gaps.of(test, database(variant));
+    }
+
     synchronized boolean isBabelfish() {
         return babelfish;
     }
@@ -123,6 +129,8 @@ enum Server {
         SNAPSHOT("SET ALLOW_SNAPSHOT_ISOLATION ON"),
         /** Literals of statements without parameters are made parameters. */
         FORCED("SET PARAMETERIZATION FORCED"),
+        /** Lengths of texts count by code point, by default. */
+        SUPPLEMENTARY("COLLATE Latin1_General_100_CI_AS_SC"),
         /** The last one that does not know OPENJSON. */
         OLD("SET COMPATIBILITY_LEVEL = 120");
 

@@ -6,17 +6,16 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Skips what has no server, and what Babelfish cannot do, with the reason. */
+/** Skips what has no server, and what it cannot do, with the reason. */
 final class ServerCondition implements ExecutionCondition {
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
         OnServer on = context.getTestClass()
                 .flatMap(test -> AnnotationSupport.findAnnotation(test, OnServer.class))
                 .orElseThrow();
-        Optional<String> reason = on.value().obstacle(on.variant());
-        if (reason.isEmpty() && on.value().isBabelfish()) {
-            reason = context.getTestMethod().flatMap(method -> BabelfishGaps.of(method.getName()));
-        }
+        Optional<String> reason = on.value()
+                .obstacle(on.variant())
+                .or(() -> context.getTestMethod().flatMap(method -> on.value().gap(on.variant(), method.getName())));
         return reason.map(ConditionEvaluationResult::disabled)
                 .orElseGet(() -> ConditionEvaluationResult.enabled("there"));
     }

@@ -3,6 +3,7 @@ package dev.outbox.sqlserver;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
@@ -25,6 +26,15 @@ public final class SkippedTests implements TestExecutionListener {
                         .filter(TestIdentifier::isTest)
                         .count();
         skipped.merge(reason, tests, Long::sum);
+    }
+
+    /** Found out by the test itself. */
+    @Override
+    public void executionFinished(TestIdentifier what, TestExecutionResult result) {
+        if (result.getStatus() == TestExecutionResult.Status.ABORTED) {
+            String reason = result.getThrowable().map(Throwable::getMessage).orElse("no reason given");
+            skipped.merge(reason.lines().findFirst().orElse(reason), 1L, Long::sum);
+        }
     }
 
     @Override

@@ -254,7 +254,7 @@ final class Tsql {
         if (!text.matches("SET @\\w+ = .*")) {
             matches(
                     text,
-                    "SET (NOCOUNT ON|XACT_ABORT (ON|OFF)|LOCK_TIMEOUT (- 1|\\d+)"
+                    "SET (NOCOUNT (ON|OFF)|XACT_ABORT (ON|OFF)|LOCK_TIMEOUT (- 1|\\d+)"
                             + "|TRANSACTION ISOLATION LEVEL READ COMMITTED|[A-Z_]+( , [A-Z_]+)* ON)");
         } else {
             druid("SELECT " + text.substring(text.indexOf('=') + 1));

@@ -175,6 +175,72 @@ class TsqlTest {
                 .hasSize(1 + (int) SEARCH.matcher(statement).results().count());
     }
 
+    /**
+     * A text of a table variable has the collation of the database, one of our tables has its own, and to compare the two
+     * is error 468: so whatever is compared says its collation.
+     */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("everyStatement")
+    void aTextThatIsComparedSaysItsCollation(String name, String statement) {
+        assertThat(comparedWithoutCollation(statement)).isEmpty();
+    }
+
+    @Test
+    void aTextThatIsComparedWithoutACollationIsFound() {
+        String slipped = SqlServerReceive.ENQUEUE.replace(
+                "Source nvarchar(255) COLLATE Latin1_General_100_BIN2", "Source nvarchar(255)");
+
+        assertThat(comparedWithoutCollation(slipped)).containsExactly("Source");
+    }
+
+    /** A variable has the collation of the database, which may count by code point where others count by unit. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("everyStatement")
+    void aTextThatIsCutSaysItsCollation(String name, String statement) {
+        assertThat(statement).doesNotContainPattern("SUBSTRING\\(@(?!bytes)|LEFT\\(@|LEN\\(@");
+    }
+
+    /** A table with triggers refuses an OUTPUT that goes nowhere (334). */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("everyStatement")
+    void whatAStatementPutsOutGoesIntoAVariable(String name, String statement) {
+        Pattern.compile("\\bOUTPUT\\b(.*?)\\b(FROM|WHERE)\\b", Pattern.DOTALL)
+                .matcher(statement)
+                .results()
+                .forEach(output -> assertThat(output.group(1)).contains("INTO @"));
+    }
+
+    /** READPAST passes by rows, not by pages; and no batch locks the table. */
+    @Test
+    void noSearchLocksPagesAndNoBatchTheTable() {
+        for (String script : List.of(
+                OutboxMigrations.render(Database.SQLSERVER, "outbox"),
+                OutboxMigrations.renderInbox(Database.SQLSERVER, "inbox"))) {
+            assertThat(script).contains("SET (LOCK_ESCALATION = DISABLE);");
+            assertThat(Pattern.compile("(CREATE (UNIQUE )?INDEX|UNIQUE CLUSTERED)[^;]*?(;|,\n)")
+                            .matcher(script)
+                            .results())
+                    .hasSizeGreaterThan(8)
+                    .allSatisfy(index -> assertThat(index.group()).contains("ALLOW_PAGE_LOCKS = OFF"));
+        }
+    }
+
+    private static List<String> comparedWithoutCollation(String statement) {
+        return Pattern.compile("DECLARE @\\w+ TABLE \\((.*?)\\);", Pattern.DOTALL)
+                .matcher(statement)
+                .results()
+                .flatMap(table -> Pattern.compile("(\\w+) nvarchar\\(\\w+\\) (?!COLLATE)")
+                        .matcher(table.group(1))
+                        .results())
+                .map(column -> column.group(1))
+                .distinct()
+                .filter(column -> Pattern.compile(
+                                "\\b\\w\\." + column + "\\b( \\+ N'.')? [=<>]|[=<>] \\w\\." + column + "\\b")
+                        .matcher(statement)
+                        .find())
+                .toList();
+    }
+
     @Test
     void everyScript() {
         Tsql.parse(OutboxMigrations.render(Database.SQLSERVER, "billing.outbox"));

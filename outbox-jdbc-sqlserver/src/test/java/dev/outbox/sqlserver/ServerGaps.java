@@ -1,0 +1,125 @@
+package dev.outbox.sqlserver;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Tests that a server without some trait of SQL Server cannot pass, each with the reason; docs/reference/sqlserver.md has
+ * the same list for Babelfish. Whether a server has the trait is tried out, once. Thread-safe.
+ */
+final class ServerGaps {
+    private enum Trait {
+        CATCHES_LOCK_TIMEOUTS(
+                "a claim of keys takes them without waiting, by catching a lock timeout, which TRY does not catch here") {
+            @Override
+            boolean isShownBy(SqlServerDatabase database) throws SQLException {
+                return refused(database, "BEGIN TRY " + WAIT + " END TRY BEGIN CATCH SELECT 1; END CATCH;") == 0;
+            }
+        },
+        NUMBERS_LOCK_TIMEOUTS("a lock timeout has another number here than 1222") {
+            @Override
+            boolean isShownBy(SqlServerDatabase database) throws SQLException {
+                return refused(database, WAIT) == 1222;
+            }
+        },
+        REPEATABLE_READ("the server refuses SET TRANSACTION ISOLATION LEVEL REPEATABLE READ") {
+            @Override
+            boolean isShownBy(SqlServerDatabase database) throws SQLException {
+                return takes(database, Connection.TRANSACTION_REPEATABLE_READ);
+            }
+        },
+        SERIALIZABLE("the server refuses SET TRANSACTION ISOLATION LEVEL SERIALIZABLE") {
+            @Override
+            boolean isShownBy(SqlServerDatabase database) throws SQLException {
+                return takes(database, Connection.TRANSACTION_SERIALIZABLE);
+            }
+        };
+
+        private static final String WAIT = "UPDATE contract_probe SET Id = 3;";
+
+        private final String reason;
+
+        Trait(String reason) {
+            this.reason = reason;
+        }
+
+        abstract boolean isShownBy(SqlServerDatabase database) throws SQLException;
+
+        /** The number of the error with which a statement ends that must not wait for a row that somebody holds; 0 if none. */
+        private static int refused(SqlServerDatabase database, String statement) throws SQLException {
+            database.execute("DROP TABLE IF EXISTS contract_probe");
+            database.execute("CREATE TABLE contract_probe (Id int NOT NULL)");
+            database.execute("INSERT INTO contract_probe (Id) VALUES (1)");
+            try (Connection holder = database.pool().getConnection();
+                    Connection other = database.pool().getConnection()) {
+                holder.setAutoCommit(false);
+                run(holder, "UPDATE contract_probe SET Id = 2;");
+                run(other, "SET LOCK_TIMEOUT 100");
+                try {
+                    run(other, statement);
+                    return 0;
+                } catch (SQLException e) {
+                    return e.getErrorCode();
+                } finally {
+                    run(other, "SET LOCK_TIMEOUT -1");
+                    holder.rollback();
+                    holder.setAutoCommit(true);
+                }
+            }
+        }
+
+        private static void run(Connection connection, String statement) throws SQLException {
+            try (Statement executed = connection.createStatement()) {
+                executed.execute(statement);
+            }
+        }
+
+        private static boolean takes(SqlServerDatabase database, int isolation) throws SQLException {
+            try (Connection connection = database.pool().getConnection()) {
+                try {
+                    connection.setTransactionIsolation(isolation);
+                    return true;
+                } catch (SQLException e) {
+                    return false;
+                } finally {
+                    connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+                }
+            }
+        }
+    }
+
+    private static final Map<String, Trait> NEEDS = Map.of(
+            "keysStayInOrderWhenManyNodesDeliver",
+            Trait.CATCHES_LOCK_TIMEOUTS,
+            "noItemIsLeasedTwiceByNodesThatClaimAtTheSameMoment",
+            Trait.CATCHES_LOCK_TIMEOUTS,
+            "aKeyThatOthersHoldIsLeftAlone",
+            Trait.CATCHES_LOCK_TIMEOUTS,
+            "aRivalUnderRepeatableReadIsToldToTryAgain",
+            Trait.REPEATABLE_READ,
+            "aRivalUnderSerializableIsToldToTryAgain",
+            Trait.SERIALIZABLE,
+            "aRivalThatWaitedTooLongIsToldToTryAgainAndNotThatItIsADuplicate",
+            Trait.NUMBERS_LOCK_TIMEOUTS);
+
+    private final Map<Trait, Boolean> shown = new EnumMap<>(Trait.class);
+
+    /** Why this test cannot pass on the server of this database. */
+    synchronized Optional<String> of(String test, SqlServerDatabase database) {
+        return Optional.ofNullable(NEEDS.get(test))
+                .filter(trait -> !shown.computeIfAbsent(trait, asked -> isShown(asked, database)))
+                .map(trait -> trait.reason);
+    }
+
+    private static boolean isShown(Trait trait, SqlServerDatabase database) {
+        try {
+            return trait.isShownBy(database);
+        } catch (SQLException e) {
+            throw new IllegalStateException("cannot try out what the server can do", e);
+        }
+    }
+}
