@@ -10,7 +10,7 @@ final class ClaimParts {
             DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
             INSERT INTO @topics (Wanted)
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
-            DECLARE @claimed TABLE (id uniqueidentifier NOT NULL, sequence bigint NULL, attempt_count int NOT NULL,
+            DECLARE @claimed TABLE (Item {id_type} NOT NULL, sequence bigint NULL, attempt_count int NOT NULL,
                 created_on datetimeoffset(7) NOT NULL, due_on datetimeoffset(7) NULL, priority smallint NULL,
                 topic nvarchar(255) NULL, message_key nvarchar(255) NULL, message_id nvarchar(255) NULL,
                 source nvarchar(255) NULL, correlation_id nvarchar(255) NULL, tenant_id nvarchar(255) NULL,
@@ -23,7 +23,7 @@ final class ClaimParts {
                     {out_priority}, {out_topic}, {out_message_key}, {out_message_id}, {out_source},
                     {out_correlation_id}, {out_tenant_id}, {out_content_type}, {out_headers}, {out_payload},
                     {out_payload_bytes}
-                INTO @claimed (id, sequence, attempt_count, created_on, due_on, priority, topic, message_key,
+                INTO @claimed (Item, sequence, attempt_count, created_on, due_on, priority, topic, message_key,
                     message_id, source, correlation_id, tenant_id, content_type, headers, payload, payload_bytes)""";
 
     /**
@@ -31,7 +31,7 @@ final class ClaimParts {
      * datetime2 in UTC. A row of phase 1 that was not backfilled has no sequence and no priority yet.
      */
     static final String ANSWER = """
-            CAST(@now AS datetimeoffset(7)) AS at, LOWER(CAST(c.id AS nvarchar(36))) AS id,
+            CAST(@now AS datetimeoffset(7)) AS at, c.{item_text} AS id,
                 COALESCE(c.sequence, 0) AS sequence, c.attempt_count, c.created_on, c.due_on,
                 COALESCE(c.priority, 1) AS priority, c.topic, c.message_key, {as_message_id} AS message_id, c.source,
                 c.correlation_id, c.tenant_id, c.content_type, c.headers, c.payload, c.payload_bytes

@@ -80,14 +80,19 @@ record SqlServerCatalog(TableName name, List<Column> columns, List<Index> indexe
             return hasDefault && (fallback == null || ColumnNames.fold(fallback).contains(ColumnNames.fold(sequence)));
         }
 
+        /** Its type as it is written: nvarchar(255). */
+        String size() {
+            return type
+                    + switch (type) {
+                        case "nvarchar", "nchar" -> "(" + (length < 0 ? "max" : String.valueOf(length / 2)) + ")";
+                        case "varchar", "char", "varbinary", "binary" ->
+                            "(" + (length < 0 ? "max" : String.valueOf(length)) + ")";
+                        default -> "";
+                    };
+        }
+
         String definition() {
-            String size = switch (type) {
-                case "nvarchar", "nchar" -> "(" + (length < 0 ? "max" : String.valueOf(length / 2)) + ")";
-                case "varchar", "char", "varbinary", "binary" ->
-                    "(" + (length < 0 ? "max" : String.valueOf(length)) + ")";
-                default -> "";
-            };
-            return type + size + (nullable ? " NULL" : " NOT NULL");
+            return size() + (nullable ? " NULL" : " NOT NULL");
         }
     }
 

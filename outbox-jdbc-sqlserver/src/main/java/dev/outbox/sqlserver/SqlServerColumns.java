@@ -6,6 +6,7 @@ import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.Writes;
 import dev.outbox.jdbc.internal.Writes.Target;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;
+import dev.outbox.sqlserver.SqlServerTable.Limit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -20,8 +21,9 @@ import java.util.stream.Collectors;
  *
  * <p>A column that only changes its name is stored once, in phases 0 to 2 under the old name and from 3 on under the new
  * one; the other name is a computed alias, which nobody can write and we do not read. So most of a layout is told by
- * which columns are stored, whatever the phase. The message id changes its type: from phase 1 to 3 it has a column of
- * each, and both are written.
+ * which columns are stored, whatever the phase. What changes its type, the message id and in an inbox the source and the
+ * status, has a column of each from phase 1 to 3, and both are written. The old one is read until the flip, for whoever
+ * else writes the table writes it.
  */
 final class SqlServerColumns {
     /** How texts are compared: as they are. */
@@ -32,6 +34,7 @@ final class SqlServerColumns {
             "sequence", "CAST(0 AS bigint)",
             "priority", "CAST(1 AS smallint)",
             "blocks_key", "CAST(0 AS bit)",
+            "receipt_count", "1",
             "headers", "CAST(NULL AS nvarchar(max))",
             "payload_bytes", "CAST(NULL AS varbinary(max))");
 
@@ -49,19 +52,39 @@ final class SqlServerColumns {
             "exact_key",
             LegacyNames.LIBRARY_TOKEN);
 
+    /** And this to an inbox. */
+    private static final List<String> ADDED_TO_INBOX = List.of(
+            "work_item_id",
+            "created_on",
+            "consumer",
+            "receipt_count",
+            "correlation_id",
+            "processed_by",
+            LegacyNames.interim("source"),
+            LegacyNames.interim("status"));
+
+    /** A status as an old inbox tells it, at the place of its code. */
+    private static final List<String> STATUSES = List.of("Seen", "Processing", "Done", "Dead");
+
+    private static final String NO_ID = "CAST(0x00000000000000000000000000000000 AS uniqueidentifier)";
+
     /** Only for people to read, and how long it may be: cut off where the old column is shorter. */
     private static final Map<String, Integer> FOR_PEOPLE = Map.of("processed_by", 255, "last_error", 2_000);
 
     private final String table;
     private final Phase phase;
+    private final boolean inbox;
+    private final LegacyNames legacy;
     private final Map<String, Column> stored;
     private final Map<String, Column> computed;
     private final Map<String, String> read = new HashMap<>();
     private final Map<String, List<Target>> written = new HashMap<>();
 
-    SqlServerColumns(String table, Collection<Column> columns, Phase phase) {
+    SqlServerColumns(String table, Collection<Column> columns, Phase phase, boolean inbox) {
         this.table = table;
         this.phase = phase;
+        this.inbox = inbox;
+        this.legacy = inbox ? LegacyNames.INBOX : LegacyNames.OUTBOX;
         Map<Boolean, Map<String, Column>> all = columns.stream()
                 .filter(column -> phase != Phase.LEGACY || !isAdded(column.name()))
                 .collect(Collectors.partitioningBy(
@@ -71,12 +94,19 @@ final class SqlServerColumns {
     }
 
     /** Whether phase 1 adds it: before that, or while it is being taken back, it is none of ours. */
-    private static boolean isAdded(String column) {
-        return new ColumnNames("", List.of(column)).like(ADDED, null).isPresent();
+    private boolean isAdded(String column) {
+        ColumnNames name = new ColumnNames("", List.of(column));
+        return name.like(ADDED, null).isPresent()
+                || (inbox && name.like(ADDED_TO_INBOX, null).isPresent());
+    }
+
+    /** Whether claims go by the old columns, in the order of time; an inbox has its status in text until the flip. */
+    static boolean byOld(Phase phase, boolean inbox) {
+        return phase.before(inbox ? Phase.FLIPPED : Phase.DUAL);
     }
 
     /** What a legacy table must have and this one has not. */
-    List<String> missing(LegacyNames legacy) {
+    List<String> missing() {
         return legacy.known().stream()
                 .map(legacy::of)
                 .filter(old -> like(stored, old).isEmpty())
@@ -85,41 +115,76 @@ final class SqlServerColumns {
                 .toList();
     }
 
-    /** Which of these logical columns no column stands for. */
+    /** Which of these logical columns no column stands for; what compares exactly comes last of all. */
     List<String> missing(Collection<String> logical) {
-        return logical.stream().filter(column -> found(column).isEmpty()).toList();
+        return logical.stream()
+                .filter(column -> phase == Phase.CLEAN || !SqlServerIdentity.EXACT.contains(column))
+                .filter(column -> found(column).isEmpty())
+                .toList();
     }
 
     /** @param logical all columns of the canonical table */
     Map<String, String> layout(Collection<String> logical) {
         logical.forEach(this::map);
-        boolean byOld = phase.before(Phase.DUAL);
-        String item = quoted("work_item_id");
+        boolean byOld = byOld(phase, inbox);
         if (found("sequence").isEmpty()) {
             // No constants, which ORDER BY and GROUP BY refuse.
             read.put("sequence", "(CAST(0 * @" + quoted("attempt_count") + " AS bigint))");
             read.put("exact_key", "(NULLIF(@%1$s, @%1$s))".formatted(quoted("topic")));
         }
+        if (inbox) {
+            putInbox(byOld);
+        }
+        read.putAll(SqlServerItems.named(inbox && byOld ? told("message_id") : Optional.empty()));
+        String item = inbox && byOld ? told("message_id").map(Column::quoted).orElseThrow() : quoted("work_item_id");
         read.put("place", byOld ? item : quoted("sequence"));
-        read.put("claim_order", byOld ? quoted("created_on") : quoted("sequence"));
-        read.put(
-                "no_row",
-                byOld
-                        ? item + " = CAST(0x00000000000000000000000000000000 AS uniqueidentifier)"
-                        : quoted("sequence") + " = 0");
+        read.put("claim_order", byOld ? quoted(inbox ? "last_seen_on" : "created_on") : quoted("sequence"));
+        read.put("no_row", byOld ? item + " = " + (inbox ? "''" : NO_ID) : quoted("sequence") + " = 0");
         // An old application writes the old one, and before phase 3 it can hold every id.
-        Optional<Column> oldId =
-                phase.before(Phase.FLIPPED) ? old("message_id").filter(column -> !column.isText()) : Optional.empty();
-        oldId.ifPresent(column -> read.put("out_message_id", "inserted." + column.quoted()));
-        read.put("as_message_id", oldId.isPresent() ? "LOWER(c.message_id)" : "c.message_id");
-        Optional<Column> processed = byOld ? like(stored, LegacyNames.IS_PROCESSED) : Optional.empty();
+        read.put(
+                "as_message_id",
+                told("message_id").filter(column -> !column.isText()).isPresent()
+                        ? "LOWER(c.message_id)"
+                        : "c.message_id");
+        putStatuses(byOld);
+        return read;
+    }
+
+    /** Predicates that an index serves, whatever the type of the status. */
+    private void putStatuses(boolean byOld) {
+        Optional<Column> processed = byOld && !inbox ? like(stored, LegacyNames.IS_PROCESSED) : Optional.empty();
         read.put(
                 "unprocessed",
                 processed.map(column -> " AND " + column.quoted() + " = 0").orElse(""));
-        read.put(
-                "done",
-                processed.map(Column::quoted).orElse(quoted("status")) + (processed.isPresent() ? " = 1" : " = 2"));
-        return read;
+        read.put("ready", status(0));
+        read.put("processing", status(1));
+        read.put("done", processed.map(column -> column.quoted() + " = 1").orElse(status(2)));
+        read.put("dead", status(3));
+    }
+
+    private String status(int code) {
+        Column status = told("status").orElseThrow();
+        return status.quoted() + " = " + (status.isText() ? "'" + STATUSES.get(code) + "'" : String.valueOf(code));
+    }
+
+    /** Until the flip all rows are one consumer's, and a row is named by its message id. */
+    private void putInbox(boolean byOld) {
+        read.put("mine", byOld ? "1 = 1" : quoted("consumer") + " = :consumer");
+        if (phase == Phase.CLEAN) {
+            read.putAll(SqlServerIdentity.exact(quoted("exact_source"), quoted("exact_message_id")));
+            return;
+        }
+        Column key = old("message_id").orElseThrow();
+        read.putAll(SqlServerIdentity.byMessageId(
+                key,
+                old("source").orElseThrow(),
+                byOld ? SqlServerIdentity.forgetting(table, status(0), status(1), quoted("topic")) : null));
+        if (byOld) {
+            read.put("work_item_id", key.quoted());
+            read.put("out_work_item_id", "inserted." + key.quoted());
+            read.put("created_on", quoted("first_seen_on"));
+            read.put("out_created_on", "inserted." + quoted("first_seen_on"));
+        }
     }
 
     Writes writes() {
@@ -129,32 +194,34 @@ final class SqlServerColumns {
         return new Writes(written, phase == Phase.CLEAN ? Map.of() : Map.of("status", "0", "attempt_count", "0"));
     }
 
-    /** How many characters of what routes and relates messages the table can hold. */
-    Map<String, Integer> limits() {
-        Map<String, Integer> limits = new HashMap<>();
-        for (String logical : List.of("topic", "correlation_id")) {
-            found(logical)
+    /** What the table can hold of what tells messages apart, routes and relates them. */
+    Map<String, Limit> limits() {
+        Map<String, Limit> limits = new HashMap<>();
+        for (String logical : inbox ? List.of("topic", "message_id", "source") : List.of("topic", "correlation_id")) {
+            old(logical)
                     .filter(column -> column.isText() && column.characters() > 0)
-                    .ifPresent(column -> limits.put(logical, column.characters()));
+                    .ifPresent(column -> limits.put(
+                            logical,
+                            new Limit(column.characters(), !column.type().startsWith("n"))));
         }
         return limits;
     }
 
     private void map(String logical) {
         Optional<Column> found = found(logical);
-        read.put(logical, found.map(column -> reading(logical, column)).orElseGet(() -> "(" + absent(logical) + ")"));
+        Optional<Column> told = told(logical);
+        read.put(logical, told.map(column -> reading(logical, column)).orElseGet(() -> "(" + absent(logical) + ")"));
         // OUTPUT names columns as they are, or says what is the same for all.
         read.put(
                 "out_" + logical,
-                found.map(column -> "inserted." + column.quoted()).orElseGet(() -> absent(logical)));
+                told.map(column -> "inserted." + column.quoted()).orElseGet(() -> absent(logical)));
         List<Target> targets = new ArrayList<>();
         found.filter(column -> !column.computed())
                 .ifPresent(column -> targets.add(new Target(column.quoted(), writing(logical, column))));
-        if (logical.equals("message_id") && hasInterim(logical)) {
-            old(logical)
-                    .ifPresent(
-                            column -> targets.add(new Target(column.quoted(), "TRY_CAST(%1$s AS uniqueidentifier)")));
-        } else if (logical.equals("status")) {
+        if (hasInterim(logical)) {
+            old(logical).ifPresent(column -> targets.add(new Target(column.quoted(), writing(logical, column))));
+        }
+        if (logical.equals("status")) {
             like(stored, LegacyNames.IS_PROCESSED)
                     .ifPresent(column ->
                             targets.add(new Target(column.quoted(), "CASE WHEN (%1$s) = 2 THEN 1 ELSE 0 END")));
@@ -180,6 +247,10 @@ final class SqlServerColumns {
         if (logical.equals("topic") && !BINARY.equalsIgnoreCase(column.collation())) {
             return "(@" + column.quoted() + " COLLATE " + BINARY + ")";
         }
+        if (logical.equals("status") && column.isText()) {
+            return "(CASE @%s WHEN '%s' THEN 0 WHEN '%s' THEN 1 WHEN '%s' THEN 2 WHEN '%s' THEN 3 END)"
+                    .formatted(column.quoted(), STATUSES.get(0), STATUSES.get(1), STATUSES.get(2), STATUSES.get(3));
+        }
         return phase == Phase.ADDITIVE
                         && ABSENT.containsKey(logical)
                         && !absent(logical).contains("NULL")
@@ -187,9 +258,13 @@ final class SqlServerColumns {
                 : column.quoted();
     }
 
-    private static String writing(String logical, Column column) {
+    private String writing(String logical, Column column) {
         if (logical.equals("message_id") && !column.isText()) {
-            return "CAST(%1$s AS uniqueidentifier)";
+            return (hasInterim(logical) ? "TRY_CAST" : "CAST") + "(%1$s AS uniqueidentifier)";
+        }
+        if (logical.equals("status") && column.isText()) {
+            return "CASE (%%1$s) WHEN 0 THEN '%s' WHEN 1 THEN '%s' WHEN 2 THEN '%s' ELSE '%s' END"
+                    .formatted(STATUSES.toArray());
         }
         return column.characters() > 0 && column.characters() < FOR_PEOPLE.getOrDefault(logical, 0)
                 ? "LEFT(%1$s, " + column.characters() + ")"
@@ -207,6 +282,11 @@ final class SqlServerColumns {
         return hasInterim(logical) ? like(stored, List.of(LegacyNames.interim(logical))) : old(logical);
     }
 
+    /** What is true of a row, whoever wrote it. */
+    private Optional<Column> told(String logical) {
+        return phase.before(Phase.FLIPPED) && hasInterim(logical) ? old(logical) : found(logical);
+    }
+
     private boolean hasInterim(String logical) {
         return phase != Phase.CLEAN
                 && like(stored, List.of(LegacyNames.interim(logical))).isPresent();
@@ -214,7 +294,7 @@ final class SqlServerColumns {
 
     /** Under its old name, or its canonical one. */
     private Optional<Column> old(String logical) {
-        return like(stored, phase == Phase.CLEAN ? List.of(logical) : LegacyNames.OUTBOX.of(logical));
+        return like(stored, phase == Phase.CLEAN ? List.of(logical) : legacy.of(logical));
     }
 
     private Optional<Column> like(Map<String, Column> columns, Collection<String> wanted) {

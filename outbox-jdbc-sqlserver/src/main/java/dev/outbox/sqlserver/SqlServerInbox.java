@@ -9,7 +9,9 @@ import dev.outbox.OnConflict;
 import dev.outbox.OutboxException;
 import dev.outbox.PollerBuilder;
 import dev.outbox.Receipt;
+import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.internal.CallersTransaction;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.InboxRecords;
 import dev.outbox.jdbc.internal.LiveTable;
@@ -24,20 +26,23 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An inbox in a SQL Server table, for one consumer. Building it looks at the table once and fails early and
- * clearly; after that no call reads the catalog, least of all inside a caller's transaction.
+ * clearly; after that no call reads the catalog inside a caller's transaction. While the table is on its way from a
+ * legacy layout it is looked at from time to time, on a connection of the data source.
  *
  * <p>Several consumers may share a table: each gets every message once. Thread-safe. The data source is used for
  * the poller, for purge and for single records; receive and enqueue use the caller's own connection.
  */
 public final class SqlServerInbox implements Inbox {
     private final TableQueue queue;
-    private final SqlServerReceive receive;
-    private final InboxRecords records;
+    private final LiveTable<SqlServerTable> table;
+    private final Supplier<SqlServerReceive> receive;
+    private final Supplier<InboxRecords> records;
     private final Redelivery redelivery;
 
     private SqlServerInbox(
@@ -47,10 +52,14 @@ public final class SqlServerInbox implements Inbox {
             Builder options,
             String consumer) {
         this.queue = SqlServerQueue.over(table, connections, settings, Ack.KEEP);
-        this.receive = new SqlServerReceive(
-                table.now(), consumer, settings.rules(), options.onConflict, options.lockTimeout, settings.emitter());
-        this.records = new InboxRecords(
-                table.now().name(), connections, settings.retention(), new SqlServerRecords(table.now()));
+        this.table = table;
+        Emitter emitter = settings.emitter();
+        OnConflict onConflict = options.onConflict;
+        Duration lockTimeout = options.lockTimeout;
+        this.receive = table.per(
+                found -> new SqlServerReceive(found, consumer, settings.rules(), onConflict, lockTimeout, emitter));
+        this.records = table.per(found ->
+                new InboxRecords(found.name(), connections, settings.retention(), new SqlServerRecords(found)));
         this.redelivery = new Redelivery(options.maxRedelivery);
     }
 
@@ -60,7 +69,8 @@ public final class SqlServerInbox implements Inbox {
 
     @Override
     public Receipt receive(Connection tx, Incoming incoming) {
-        return receive.receive(tx, Require.present("incoming", incoming));
+        Incoming present = Require.present("incoming", incoming);
+        return inTransaction(tx, () -> receive.get().receive(tx, present));
     }
 
     @Override
@@ -72,28 +82,42 @@ public final class SqlServerInbox implements Inbox {
     public List<Receipt> enqueueAll(Connection tx, Collection<Incoming> incoming) {
         List<Incoming> all = new ArrayList<>(Require.present("incoming", incoming));
         all.forEach(one -> Require.present("incoming", one));
-        return receive.enqueue(tx, all, () -> queue.wakeAfter(tx));
+        return inTransaction(tx, () -> receive.get().enqueue(tx, all, () -> queue.wakeAfter(tx)));
+    }
+
+    private <T> T inTransaction(Connection tx, Supplier<T> work) {
+        return table.adapting(work, () -> SqlServerChange.isUnharmed(tx));
     }
 
     @Override
     public Optional<InboxRecord> get(String source, String messageId) {
-        return records.get(source, messageId);
+        return table.adapting(() -> records.get().get(source, messageId));
     }
 
     @Override
     public boolean markDead(Connection tx, String source, String messageId, String reason) {
-        return records.markDead(tx, source, messageId, reason);
+        CallersTransaction.check("markDead", tx);
+        return inTransaction(tx, () -> {
+            SqlServerChange.begin(tx, table.now());
+            return records.get().markDead(tx, source, messageId, reason);
+        });
     }
 
     @Override
     public void requeue(String source, String messageId) {
-        records.requeue(source, messageId, false);
-        queue.wakeUp();
+        requeue(source, messageId, false);
     }
 
     @Override
     public void forceRequeue(String source, String messageId) {
-        records.requeue(source, messageId, true);
+        requeue(source, messageId, true);
+    }
+
+    private void requeue(String source, String messageId, boolean forced) {
+        table.adapting(() -> {
+            records.get().requeue(source, messageId, forced);
+            return true;
+        });
         queue.wakeUp();
     }
 

@@ -18,8 +18,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claim query of phases 0 and 1: by the old columns, as old applications do it beside us, in the order of their
- * index. There are no keys and no priorities yet.
+ * The claim query of phases 0 and 1, and of an inbox in phase 2: by the old columns, as old applications do it beside us, in the order of their
+ * index. There are no keys and no priorities yet, and rows without a topic are nobody's to claim.
  *
  * <p>Locking and crashes are as in {@link SqlServerClaim}.
  */
@@ -33,12 +33,12 @@ final class SqlServerLegacyClaim implements Claiming.Query {
             FROM (
                 SELECT TOP (@left) {place} AS place
                 FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                WHERE {mine} AND {status} = 0{unprocessed} AND {topic} IS NOT NULL
+                WHERE {mine} AND {ready}{unprocessed} AND {topic} IS NOT NULL
                   AND ({due_on} IS NULL OR {due_on} <= @now) AND ({locked_until} IS NULL OR {locked_until} <= @now)
                   AND (@filtered = 0 OR @listed =
                     CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
                 ORDER BY {claim_order}) picked
-            WHERE {place} = picked.place AND {status} = 0;
+            WHERE {place} = picked.place AND {ready};
             SELECT %3$s
             """.formatted(ClaimParts.DECLARE, ClaimParts.OUTPUT, ClaimParts.ANSWER);
 

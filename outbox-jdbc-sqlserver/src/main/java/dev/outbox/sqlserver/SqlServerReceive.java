@@ -5,6 +5,7 @@ import dev.outbox.OnConflict;
 import dev.outbox.Receipt;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.UuidV7;
+import dev.outbox.jdbc.internal.Capability;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.NationalText;
@@ -27,7 +28,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Takes messages in on the caller's connection, one round trip per call.
  *
- * <p><b>Identity.</b> The primary key is (consumer, source, message id). The insert leaves out what it can see, and
+ * <p><b>Identity.</b> The key is (consumer, source, message id); see {@link SqlServerIdentity} for one on its way. The insert leaves out what it can see, and
  * counts that as received once more. If a rival stores the same message in between, the insert fails with 2627
  * (or 2601), which dooms nothing while XACT_ABORT is off, and is done again. No range is locked to keep rivals
  * away (HOLDLOCK): where ids grow, all receivers would meet at the end of the index, and wait and deadlock for
@@ -61,14 +62,14 @@ final class SqlServerReceive {
                 @exact_message_id nvarchar(256), @source nvarchar(255) = :source, @message_id nvarchar(255) = :message_id;
             SET @exact_source = @source + N'.';
             SET @exact_message_id = @message_id + N'.';
+            {forget}
             WHILE @done = 0
             BEGIN TRY
                 INSERT INTO {table} ({work_item_id}, {consumer}, {source}, {message_id}, {hash}, {status}, {created_on},
                     {first_seen_on}, {last_seen_on}, {processed_on})
                 SELECT @id, :consumer, @source, @message_id, @hash, 2, @now, @now, @now, @now
                 WHERE NOT EXISTS (
-                    SELECT 1 FROM {table} WITH (READCOMMITTEDLOCK)
-                    WHERE {mine} AND {exact_source} = @exact_source AND {exact_message_id} = @exact_message_id);
+                    SELECT 1 FROM {table} WITH (READCOMMITTEDLOCK) WHERE {mine} AND {taken});
                 SET @stored = @@ROWCOUNT;
                 SET @done = 1;
             END TRY
@@ -84,25 +85,27 @@ final class SqlServerReceive {
                     {receipt_count} = CASE WHEN {hash} <> @hash THEN {receipt_count}
                         WHEN {receipt_count} = 2147483647 THEN {receipt_count} ELSE {receipt_count} + 1 END,
                     {last_seen_on} = CASE WHEN {hash} <> @hash OR {last_seen_on} > @now THEN {last_seen_on} ELSE @now END
-                WHERE {mine} AND {exact_source} = @exact_source AND {exact_message_id} = @exact_message_id;
+                WHERE {mine} AND {same};
             %2$s
-            SELECT 0 AS lock_code, {source} AS source, {message_id} AS message_id, {receipt_count} AS receipt_count,
+            SELECT 0 AS lock_code, {source} AS source, {message_id} AS message_id,
+                CASE WHEN @stored > 0 OR {hash} <> @hash OR {receipt_count} > 1 THEN {receipt_count} ELSE 2 END
+                    AS receipt_count,
                 CAST({first_seen_on} AS datetimeoffset(7)) AS first_seen_on,
                 CAST({last_seen_on} AS datetimeoffset(7)) AS last_seen_on, {hash} AS hash
             FROM {table}
-            WHERE {mine} AND {exact_source} = @exact_source AND {exact_message_id} = @exact_message_id;
+            WHERE {mine} AND {taken};
             """.formatted(PATIENCE, PATIENCE_BACK, SqlServerEnqueue.TRIES);
 
     static final String ENQUEUE =
             """
             %1$s
             %2$s
+            {forget_all}
             WHILE @done = 0 AND @lock_code >= 0
             BEGIN TRY
                 UPDATE m SET Stored = 1 FROM @messages m
                 WHERE NOT EXISTS (
-                    SELECT 1 FROM {table} t WITH (READCOMMITTEDLOCK)
-                    WHERE {mine} AND t.{exact_source} = m.Source + N'.' AND t.{exact_message_id} = m.MessageId + N'.');
+                    SELECT 1 FROM {table} t WITH (READCOMMITTEDLOCK) WHERE {mine} AND {taken_by});
                 INSERT INTO {table} ({sequence}, {work_item_id}, {consumer}, {source}, {message_id}, {hash},
                     {created_on}, {first_seen_on}, {last_seen_on}, {due_on}, {priority}, {topic}, {message_key},
                     {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
@@ -126,18 +129,18 @@ final class SqlServerReceive {
                         WHEN t.{receipt_count} = 2147483647 THEN t.{receipt_count} ELSE t.{receipt_count} + 1 END,
                     {last_seen_on} = CASE WHEN t.{hash} <> m.Hash OR t.{last_seen_on} > @now THEN t.{last_seen_on}
                         ELSE @now END
-                FROM {table} t
-                JOIN @messages m ON t.{exact_source} = m.Source + N'.' AND t.{exact_message_id} = m.MessageId + N'.'
+                FROM {table} t JOIN @messages m ON {same_as}
                 WHERE {mine} AND m.Stored = 0;
             %3$s
             SELECT @lock_code AS lock_code, f.source, f.message_id, f.receipt_count,
                 CAST(f.first_seen_on AS datetimeoffset(7)) AS first_seen_on,
                 CAST(f.last_seen_on AS datetimeoffset(7)) AS last_seen_on, f.hash
             FROM (SELECT 1 AS one) once LEFT JOIN (
-                SELECT t.{source} AS source, t.{message_id} AS message_id, t.{receipt_count} AS receipt_count,
+                SELECT t.{source} AS source, t.{message_id} AS message_id,
+                    CASE WHEN m.Stored = 1 OR t.{hash} <> m.Hash OR t.{receipt_count} > 1 THEN t.{receipt_count}
+                        ELSE 2 END AS receipt_count,
                     t.{first_seen_on} AS first_seen_on, t.{last_seen_on} AS last_seen_on, t.{hash} AS hash
-                FROM {table} t
-                JOIN @messages m ON t.{exact_source} = m.Source + N'.' AND t.{exact_message_id} = m.MessageId + N'.'
+                FROM {table} t JOIN @messages m ON {taken_by}
                 WHERE {mine} AND @lock_code >= 0) f ON once.one = 1;
             """.formatted(PATIENCE, SqlServerEnqueue.TAKE_LOCKS, PATIENCE_BACK, SqlServerEnqueue.TRIES);
 
@@ -168,6 +171,8 @@ final class SqlServerReceive {
         String what = "receive into " + table.name() + " failed";
         try {
             return reception.receive(tx, incoming, (identity, hash) -> {
+                table.check(List.of(identity));
+                SqlServerChange.begin(tx, table);
                 try (Query query = receive.on(tx)) {
                     query.set("id", new NationalText(UuidV7.next().toString()))
                             .set("source", new NationalText(identity.source()))
@@ -185,7 +190,9 @@ final class SqlServerReceive {
     List<Receipt> enqueue(Connection tx, List<Incoming> incoming, Runnable ifStored) {
         String what = "enqueue into " + table.name() + " failed";
         try {
-            return reception.enqueue(tx, incoming, message -> {}, ifStored, sent -> {
+            return reception.enqueue(tx, incoming, table::check, ifStored, sent -> {
+                table.check(sent.stream().map(Arrival::identity).toList());
+                SqlServerChange.begin(tx, table);
                 JsonRows json = new JsonRows(table.byCodePoint());
                 for (Arrival arrival : sent) {
                     SqlServerEnqueue.add(json, arrival.row())
@@ -203,8 +210,7 @@ final class SqlServerReceive {
         }
     }
 
-    private static Map<Identity, Known> read(String what, Query query, Map<Identity, byte[]> hashes)
-            throws SQLException {
+    private Map<Identity, Known> read(String what, Query query, Map<Identity, byte[]> hashes) throws SQLException {
         Map<Identity, Known> known = new HashMap<>();
         try (ResultSet row = query.rows()) {
             while (row.next()) {
@@ -214,6 +220,9 @@ final class SqlServerReceive {
                 }
                 Reception.read(row, hashes, known);
             }
+        }
+        if (!hashes.keySet().containsAll(known.keySet())) { // by its key another message is there
+            throw Capability.SQLSERVER_MANY_SOURCES.refusal(table.name(), table.phase());
         }
         return known;
     }

@@ -21,7 +21,7 @@ final class SqlServerRecords implements InboxRecords.Statements {
                 CAST({last_seen_on} AS datetimeoffset(7)) AS last_seen_on,
                 CAST({processed_on} AS datetimeoffset(7)) AS processed_on, {last_error} AS last_error
             FROM {table}
-            WHERE {mine} AND {exact_source} = CAST(:source AS nvarchar(256))
+            WHERE {mine} AND {of_message}{exact_source} = CAST(:source AS nvarchar(256))
               AND {exact_message_id} = CAST(:message_id AS nvarchar(256))
             """;
 
@@ -30,7 +30,7 @@ final class SqlServerRecords implements InboxRecords.Statements {
             SET NOCOUNT ON;
             UPDATE {table} SET {status} = 3, {owner_token} = NULL, {locked_until} = NULL,
                 {processed_on} = SYSUTCDATETIME(), {last_error} = CAST(:reason AS nvarchar(2000))
-            WHERE {mine} AND {exact_source} = CAST(:source AS nvarchar(256))
+            WHERE {mine} AND {of_message}{exact_source} = CAST(:source AS nvarchar(256))
               AND {exact_message_id} = CAST(:message_id AS nvarchar(256))
               AND ({status} < 2 OR {status} = 2 AND {topic} IS NULL);
             SELECT @@ROWCOUNT AS changed;
@@ -41,7 +41,7 @@ final class SqlServerRecords implements InboxRecords.Statements {
             SET NOCOUNT ON;
             UPDATE {table} SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = 0,
                 {due_on} = SYSUTCDATETIME()
-            WHERE {mine} AND {exact_source} = CAST(:source AS nvarchar(256))
+            WHERE {mine} AND {of_message}{exact_source} = CAST(:source AS nvarchar(256))
               AND {exact_message_id} = CAST(:message_id AS nvarchar(256))
               AND {status} = 3 AND {topic} IS NOT NULL
               AND (CAST(:forced AS int) = 1
@@ -54,7 +54,7 @@ final class SqlServerRecords implements InboxRecords.Statements {
     static final String FORGET = """
             SET NOCOUNT ON;
             DELETE FROM {table}
-            WHERE {mine} AND {exact_source} = CAST(:source AS nvarchar(256))
+            WHERE {mine} AND {of_message}{exact_source} = CAST(:source AS nvarchar(256))
               AND {exact_message_id} = CAST(:message_id AS nvarchar(256)) AND {status} = 3 AND {topic} IS NULL;
             SELECT @@ROWCOUNT AS changed;
             """;

@@ -95,11 +95,11 @@ final class SqlServerSchema {
             Rule.of("message_id", "nvarchar", 255).notNull(),
             Rule.of("consumer", "nvarchar", 255).notNull(),
             Rule.of("source", "nvarchar", 255).notNull(),
-            Rule.of("exact_source", "nvarchar", 256).notNull(),
-            Rule.of("exact_message_id", "nvarchar", 256).notNull(),
-            Rule.of("hash", "varbinary", 32),
-            Rule.of("first_seen_on", "datetime2").notNull(),
-            Rule.of("last_seen_on", "datetime2").notNull(),
+            Rule.of("exact_source", "nvarchar", 256),
+            Rule.of("exact_message_id", "nvarchar", 256),
+            new Rule("hash", List.of("varbinary", "binary"), 32, true, false),
+            Rule.time("first_seen_on").notNull(),
+            Rule.time("last_seen_on").notNull(),
             Rule.number("receipt_count", "int"));
 
     /**

@@ -9,6 +9,7 @@ import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Settlement.Kind;
+import dev.outbox.sqlserver.SqlServerItems.Names;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -33,13 +34,13 @@ final class SqlServerSettle {
     static final String SETTLE = """
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @delete_done bit = :delete_done;
             DECLARE @texts nvarchar(max) = :texts;
-            DECLARE @verdicts TABLE (Item uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL,
+            DECLARE @verdicts TABLE (Item {id_type} NOT NULL, Token uniqueidentifier NOT NULL,
                 Verdict smallint NOT NULL, Delay bigint NULL, Error nvarchar(2000) NULL, GivenBack int NOT NULL,
                 Blocks bit NOT NULL);
-            DECLARE @settled TABLE (Item uniqueidentifier NOT NULL);
+            DECLARE @settled TABLE (Item {id_type} NOT NULL);
             INSERT INTO @verdicts (Item, Token, Verdict, Delay, Error, GivenBack, Blocks)
             SELECT j.id, j.token, j.verdict, j.delay, SUBSTRING(x.texts, j.error_at, j.error_length), j.given_back, j.blocks
-            FROM OPENJSON(:settlements) WITH (id uniqueidentifier '$.id', token uniqueidentifier '$.token',
+            FROM OPENJSON(:settlements) WITH (id {json_id} '$.id', token uniqueidentifier '$.token',
                 verdict smallint '$.verdict', delay bigint '$.delay', error_at int '$.error_at',
                 error_length int '$.error_length',
                 given_back int '$.given_back', blocks bit '$.blocks') j
@@ -81,23 +82,23 @@ final class SqlServerSettle {
             FROM @verdicts v
             WHERE {work_item_id} = v.Item AND {owner_token} = v.Token AND {status} = 1 AND {topic} IS NOT NULL
               AND (v.Verdict <> 2 OR @delete_done = 0);
-            SELECT LOWER(CAST(v.Item AS nvarchar(36))) AS id, LOWER(CAST(v.Token AS nvarchar(36))) AS token
+            SELECT v.{item_text} AS id, LOWER(CAST(v.Token AS nvarchar(36))) AS token
             FROM @settled s JOIN @verdicts v ON v.Item = s.Item;
             """;
 
     /** Touches no index: LockedUntil is in none. */
     static final String RENEW = """
             DECLARE @until datetime2(7) = DATEADD(millisecond, CAST(:lease AS int), SYSUTCDATETIME());
-            DECLARE @leases TABLE (Item uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL);
-            DECLARE @renewed TABLE (Item uniqueidentifier NOT NULL, Token uniqueidentifier NOT NULL);
+            DECLARE @leases TABLE (Item {id_type} NOT NULL, Token uniqueidentifier NOT NULL);
+            DECLARE @renewed TABLE (Item {id_type} NOT NULL, Token uniqueidentifier NOT NULL);
             INSERT INTO @leases (Item, Token)
             SELECT j.id, j.token
-            FROM OPENJSON(:leases) WITH (id uniqueidentifier '$.id', token uniqueidentifier '$.token') j;
+            FROM OPENJSON(:leases) WITH (id {json_id} '$.id', token uniqueidentifier '$.token') j;
             UPDATE {table} WITH (ROWLOCK) SET {locked_until} = @until
             OUTPUT inserted.{work_item_id}, inserted.{owner_token} INTO @renewed (Item, Token)
             FROM @leases l
             WHERE {work_item_id} = l.Item AND {owner_token} = l.Token AND {status} = 1 AND {topic} IS NOT NULL;
-            SELECT LOWER(CAST(Item AS nvarchar(36))) AS id, LOWER(CAST(Token AS nvarchar(36))) AS token FROM @renewed;
+            SELECT {item_text} AS id, LOWER(CAST(Token AS nvarchar(36))) AS token FROM @renewed;
             """;
 
     private final boolean byCodePoint;
@@ -105,6 +106,7 @@ final class SqlServerSettle {
     private final Sql settleInHandlersTransaction;
     private final SqlServerBatch settle;
     private final SqlServerBatch renew;
+    private final SqlServerItems items;
 
     SqlServerSettle(SqlServerTable table, Ack ack) {
         Layout layout = table.layout();
@@ -113,39 +115,44 @@ final class SqlServerSettle {
         this.settleInHandlersTransaction = layout.resolve(SqlServerHandling.SAME + SETTLE);
         this.settle = SqlServerBatch.of(layout, SETTLE);
         this.renew = SqlServerBatch.of(layout, RENEW);
+        this.items = new SqlServerItems(table);
     }
 
     /** On a connection in auto-commit mode. Answers what was fenced. */
     Set<Lease> settle(Connection connection, List<Settlement> settlements) throws SQLException {
         List<Lease> leases = leases(settlements);
-        return settle.run(connection, query -> set(query, settlements), rows -> unchanged(leases, rows));
+        Names names = items.names(connection, leases);
+        return settle.run(connection, query -> set(query, settlements, names), rows -> unchanged(leases, names, rows));
     }
 
     /** In a handler's transaction, whose settings are the handler's. Answers what was fenced. */
     Set<Lease> settleIn(Connection tx, List<Settlement> settlements) throws SQLException {
+        List<Lease> leases = leases(settlements);
+        Names names = items.names(tx, leases);
         try (Query query = settleInHandlersTransaction.on(tx)) {
-            set(query, settlements);
+            set(query, settlements, names);
             try (ResultSet rows = query.rows()) {
-                return unchanged(leases(settlements), rows);
+                return unchanged(leases, names, rows);
             }
         }
     }
 
     /** Answers what is lost. */
     Set<Lease> renew(Connection connection, List<Lease> leases, Duration length) throws SQLException {
+        Names names = items.names(connection, leases);
         JsonRows rows = new JsonRows(byCodePoint);
-        leases.forEach(lease -> rows.row().set("id", lease.itemId()).set("token", lease.ownerToken()));
+        leases.forEach(lease -> rows.row().set("id", names.sent(lease)).set("token", lease.ownerToken()));
         return renew.run(
                 connection,
                 query -> query.set("leases", rows.json()).set("lease", (int) length.toMillis()),
-                answer -> unchanged(leases, answer));
+                answer -> unchanged(leases, names, answer));
     }
 
-    private void set(Query query, List<Settlement> settlements) throws SQLException {
+    private void set(Query query, List<Settlement> settlements, Names names) throws SQLException {
         JsonRows rows = new JsonRows(byCodePoint);
         for (Settlement settlement : settlements) {
             rows.row()
-                    .set("id", settlement.lease().itemId())
+                    .set("id", names.sent(settlement.lease()))
                     .set("token", settlement.lease().ownerToken())
                     .set("verdict", status(settlement.kind()))
                     .set(
@@ -158,10 +165,10 @@ final class SqlServerSettle {
         query.set("settlements", rows.json()).set("texts", rows.texts()).set("delete_done", deleteDone);
     }
 
-    private static Set<Lease> unchanged(List<Lease> leases, ResultSet rows) throws SQLException {
+    private static Set<Lease> unchanged(List<Lease> leases, Names names, ResultSet rows) throws SQLException {
         Set<Lease> unchanged = new HashSet<>(leases);
         while (rows.next()) {
-            unchanged.remove(new Lease(rows.getString("id"), rows.getString("token")));
+            unchanged.remove(new Lease(names.given(rows.getString("id")), rows.getString("token")));
         }
         return unchanged;
     }

@@ -5,7 +5,6 @@ import dev.outbox.OnDead;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
 import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.Connections;
@@ -49,9 +48,8 @@ final class SqlServerSource implements TransactionalSource {
             DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
             INSERT INTO @topics (Wanted)
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
-            DECLARE @expired TABLE (id uniqueidentifier NOT NULL, sequence bigint NULL, attempt_count int NOT NULL,
-                created_on datetimeoffset(7) NOT NULL, topic nvarchar(255) NULL, source nvarchar(255) NULL,
-                status smallint NOT NULL);
+            DECLARE @expired TABLE (Item {id_type} NOT NULL, sequence bigint NULL, attempt_count int NOT NULL,
+                created_on datetimeoffset(7) NOT NULL, topic nvarchar(255) NULL, source nvarchar(255) NULL);
             UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK) SET
                 {status} = CASE WHEN {attempt_count} >= @max_attempts THEN 3 ELSE 0 END,
                 {blocks_key} = CASE WHEN @blocking = 1 AND {attempt_count} >= @max_attempts
@@ -71,17 +69,18 @@ final class SqlServerSource implements TransactionalSource {
                 {last_error} = CONCAT(N'lease expired on attempt ', {attempt_count}, N' at ',
                     COALESCE({processed_by}, N'an unknown poller'))
             OUTPUT {out_work_item_id}, {out_sequence}, {out_attempt_count}, {out_created_on},
-                    {out_topic}, {out_source}, {out_status}
-                INTO @expired (id, sequence, attempt_count, created_on, topic, source, status)
+                    {out_topic}, {out_source}
+                INTO @expired (Item, sequence, attempt_count, created_on, topic, source)
             FROM (
                 SELECT TOP (@batch) e.{place} AS place, e.{exact_key} AS exact_key
                 FROM {table} e WITH ({by_leased}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                WHERE {mine} AND e.{status} = 1 AND (e.{locked_until} <= @now OR e.{locked_until} IS NULL)
+                WHERE {mine} AND e.{processing} AND (e.{locked_until} <= @now OR e.{locked_until} IS NULL)
+                  AND e.{topic} IS NOT NULL
                   AND (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = e.{topic} + N'.'))
                 ORDER BY e.{claim_order}) picked
-            WHERE {place} = picked.place AND {status} = 1 AND ({locked_until} <= @now OR {locked_until} IS NULL);
-            SELECT LOWER(CAST(id AS nvarchar(36))) AS id, COALESCE(sequence, 0) AS sequence, attempt_count,
-                created_on, topic, source, status
+            WHERE {place} = picked.place AND {processing} AND ({locked_until} <= @now OR {locked_until} IS NULL);
+            SELECT {item_text} AS id, COALESCE(sequence, 0) AS sequence, attempt_count, created_on, topic, source,
+                CASE WHEN attempt_count >= @max_attempts THEN 3 ELSE 0 END AS status
             FROM @expired;
             """;
 
@@ -101,22 +100,22 @@ final class SqlServerSource implements TransactionalSource {
                 ExactKey nvarchar(256) COLLATE Latin1_General_100_BIN2 NULL, Sequence bigint NOT NULL);
             INSERT INTO @ahead (DueOn, Topic, Sequence)
             SELECT TOP (100) {due_on}, {topic}, {sequence} FROM {table} WITH (READUNCOMMITTED)
-            WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+            WHERE {mine} AND {ready} AND {topic} IS NOT NULL AND {message_key} IS NULL AND {due_on} IS NOT NULL
               AND {priority} = 0 AND {due_on} > @now
             ORDER BY {due_on};
             INSERT INTO @ahead (DueOn, Topic, Sequence)
             SELECT TOP (100) {due_on}, {topic}, {sequence} FROM {table} WITH (READUNCOMMITTED)
-            WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+            WHERE {mine} AND {ready} AND {topic} IS NOT NULL AND {message_key} IS NULL AND {due_on} IS NOT NULL
               AND {priority} = 1 AND {due_on} > @now
             ORDER BY {due_on};
             INSERT INTO @ahead (DueOn, Topic, Sequence)
             SELECT TOP (100) {due_on}, {topic}, {sequence} FROM {table} WITH (READUNCOMMITTED)
-            WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+            WHERE {mine} AND {ready} AND {topic} IS NOT NULL AND {message_key} IS NULL AND {due_on} IS NOT NULL
               AND {priority} = 2 AND {due_on} > @now
             ORDER BY {due_on};
             INSERT INTO @ahead (DueOn, Topic, ExactKey, Sequence)
             SELECT TOP (100) {due_on}, {topic}, {exact_key}, {sequence} FROM {table} WITH (READUNCOMMITTED)
-            WHERE {mine} AND {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NOT NULL AND {due_on} > @now
+            WHERE {mine} AND {ready} AND {message_key} IS NOT NULL AND {due_on} IS NOT NULL AND {due_on} > @now
             ORDER BY {due_on};
             SELECT CAST(@now AS datetimeoffset(7)) AS at, MIN(a.DueOn) AS due_on
             FROM @ahead a
@@ -152,7 +151,7 @@ final class SqlServerSource implements TransactionalSource {
         this.table = table;
         this.connections = connections;
         this.handling = new SqlServerHandling(table);
-        Claiming.Query claim = table.phase().before(Phase.DUAL)
+        Claiming.Query claim = table.byOld()
                 ? new SqlServerLegacyClaim(table, serializer)
                 : new SqlServerClaim(table, serializer, ticker);
         this.settle = new SqlServerSettle(table, ack);

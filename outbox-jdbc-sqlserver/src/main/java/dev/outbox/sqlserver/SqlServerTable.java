@@ -5,10 +5,10 @@ import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Capability;
 import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.Marker;
 import dev.outbox.jdbc.internal.NationalText;
+import dev.outbox.jdbc.internal.Reception.Identity;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -17,7 +17,6 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -28,11 +27,20 @@ import org.jspecify.annotations.Nullable;
  * @param name with its schema
  * @param byCodePoint whether the server counts the characters of a text by code point, or by unit of UTF-16
  * @param lockSpace what the names of this table's application locks begin with, the same on every node
- * @param limits how many characters of a logical column it can hold, where that is less than a message may have
+ * @param limits what it can hold of a logical column, where that is less than a message may have
  */
 record SqlServerTable(
-        TableName name, Layout layout, String lockSpace, boolean byCodePoint, Phase phase, Map<String, Integer> limits)
+        TableName name,
+        boolean inbox,
+        Layout layout,
+        String lockSpace,
+        boolean byCodePoint,
+        Phase phase,
+        Map<String, Limit> limits)
         implements LiveTable.Seen {
+    /** @param ascii whether it holds no more than that for sure: what a varchar cannot hold becomes a question mark */
+    record Limit(int characters, boolean ascii) {}
+
     /** How a statement says by which index it goes, and how that ends in the canonical scripts. */
     static final Map<String, String> INDEXES = Map.of(
             "by_ready", "_Ready",
@@ -44,10 +52,11 @@ record SqlServerTable(
             "by_done", "_Done",
             "by_dead", "_Dead");
 
-    /** Where the migrations note the phase. */
+    /** Where the migrations note the phase, and whose the rows of an inbox are that has only one consumer. */
     static final String FIND_MARK = """
-            SELECT CAST(p.value AS nvarchar(255)) AS mark FROM sys.extended_properties p
-            WHERE p.class = 1 AND p.major_id = OBJECT_ID(?) AND p.minor_id = 0 AND p.name = N'dev.outbox'
+            SELECT p.name, CAST(p.value AS nvarchar(255)) AS mark FROM sys.extended_properties p
+            WHERE p.class = 1 AND p.major_id = OBJECT_ID(?) AND p.minor_id = 0
+              AND p.name IN (N'dev.outbox', N'dev.outbox.consumer')
             """;
 
     /** How long a rocket is; databases at a compatibility level below 130 do not know OPENJSON. */
@@ -67,57 +76,64 @@ record SqlServerTable(
 
     /** An outbox table: every row is ours. */
     static SqlServerTable detect(Connection connection, TableName name, Look look) throws SQLException {
-        Found found = find(connection, name);
-        Phase phase = found.phase(LegacyNames.OUTBOX);
-        if (phase == Phase.CLEAN
-                && found.columns(phase).missing(SqlServerSchema.columns(true)).isEmpty()) {
+        Found found = find(connection, name, false);
+        Phase phase = found.phase();
+        if (found.mark().startsWith("inbox")
+                || (phase == Phase.CLEAN
+                        && found.columns(phase)
+                                .missing(SqlServerSchema.columns(true))
+                                .isEmpty())) {
             throw new OutboxException("table \"" + found.catalog.name()
                     + "\" is an inbox table; open it with SqlServerInbox, or set table(...)");
         }
-        found.check(phase, false, look);
-        return found.table(
-                phase,
-                SqlServerSchema.columns(false),
-                Map.of("mine", "1 = 1", "out_source", "CAST(NULL AS nvarchar(255))"),
-                Map.of());
+        found.check(phase, look);
+        return found.table(phase, Map.of("mine", "1 = 1", "out_source", "CAST(NULL AS nvarchar(255))"), Map.of());
     }
 
     /** An inbox table: the rows of this consumer are ours. */
     static SqlServerTable detectInbox(Connection connection, TableName name, String consumer, Look look)
             throws SQLException {
-        Found found = find(connection, name);
-        Phase phase = found.phase(LegacyNames.INBOX);
-        if (phase != Phase.CLEAN) {
-            throw new OutboxException("table \"" + found.catalog.name() + "\" is in " + phase
-                    + ", and an inbox on SQL Server must be in " + Phase.CLEAN
-                    + "; create one with OutboxMigrations.installInbox(...)");
-        }
-        found.check(phase, true, look);
-        return found.table(
-                phase,
-                SqlServerSchema.columns(true),
-                Map.of("mine", "[Consumer] = :consumer"),
-                Map.of("consumer", new NationalText(consumer)));
+        Found found = find(connection, name, true);
+        Phase phase = found.phase();
+        found.check(phase, look);
+        found.checkConsumer(phase, consumer);
+        return found.table(phase, Map.of(), Map.of("consumer", new NationalText(consumer)));
     }
 
-    private record Found(SqlServerCatalog catalog, Optional<Phase> marked, boolean byCodePoint) {
+    /** @param marks what the migrations have noted, by name */
+    private record Found(SqlServerCatalog catalog, boolean inbox, Map<String, String> marks, boolean byCodePoint) {
+        String mark() {
+            return marks.getOrDefault("dev.outbox", "");
+        }
+
         /** By its marker; where there is none, a table is as it was before any migration, or as it is after all. */
-        Phase phase(LegacyNames legacy) {
+        Phase phase() {
             boolean isNew =
                     columns(Phase.CLEAN).missing(List.of("work_item_id")).isEmpty();
-            boolean isOld = columns(Phase.LEGACY).missing(legacy).isEmpty();
-            return marked.orElse(isOld && !isNew ? Phase.LEGACY : Phase.CLEAN);
+            boolean isOld = columns(Phase.LEGACY).missing().isEmpty();
+            return Marker.read("dev.outbox " + mark())
+                    .map(Marker::phase)
+                    .orElse(isOld && !isNew ? Phase.LEGACY : Phase.CLEAN);
+        }
+
+        void checkConsumer(Phase phase, String consumer) {
+            String owner = marks.getOrDefault("dev.outbox.consumer", consumer);
+            if (phase != Phase.CLEAN && !owner.equals(consumer)) {
+                throw new OutboxException("table \"" + catalog.name() + "\" is in " + phase
+                        + " and belongs to consumer " + owner + ", was opened for " + consumer
+                        + "; several consumers need " + Phase.CLEAN + ": apply the migrations up to that phase first");
+            }
         }
 
         /** On the way to the canonical layout its migration sees to the rest. */
-        void check(Phase phase, boolean inbox, Look look) {
+        void check(Phase phase, Look look) {
             List<String> problems;
             if (phase == Phase.CLEAN && look == Look.FIRST) {
                 problems = SqlServerSchema.problems(catalog, inbox);
             } else {
                 problems = missing(
                         phase == Phase.LEGACY
-                                ? columns(phase).missing(LegacyNames.OUTBOX)
+                                ? columns(phase).missing()
                                 : columns(phase).missing(SqlServerSchema.columns(inbox)));
             }
             if (!problems.isEmpty()) {
@@ -132,14 +148,16 @@ record SqlServerTable(
         }
 
         /**
-         * Where it has the canonical indexes, statements name them, whatever the optimizer would rather do. Not before phase
-         * 2, which builds them. Where literals are made parameters, a filtered index that is named would be an error (8622)
+         * Where it has the canonical indexes, statements name them, whatever the optimizer would rather do. Not while claims
+         * go by old columns. Where literals are made parameters, a filtered index that is named would be an error (8622)
          * instead of being passed over, so none is.
          */
         private Map<String, String> hints(Phase phase) {
             Set<String> canBeNamed = catalog.indexes().stream()
-                    .filter(index ->
-                            index.filtered() && !index.disabled() && !catalog.forced() && !phase.before(Phase.DUAL))
+                    .filter(index -> index.filtered()
+                            && !index.disabled()
+                            && !catalog.forced()
+                            && !SqlServerColumns.byOld(phase, inbox))
                     .map(SqlServerCatalog.Index::name)
                     .collect(Collectors.toSet());
             Map<String, String> hints = new HashMap<>();
@@ -151,13 +169,12 @@ record SqlServerTable(
         }
 
         SqlServerColumns columns(Phase phase) {
-            return new SqlServerColumns(catalog.name().toString(), catalog.columns(), phase);
+            return new SqlServerColumns(catalog.name().toString(), catalog.columns(), phase, inbox);
         }
 
-        SqlServerTable table(
-                Phase phase, List<String> logical, Map<String, String> more, Map<String, Object> constants) {
+        SqlServerTable table(Phase phase, Map<String, String> more, Map<String, Object> constants) {
             SqlServerColumns mapper = columns(phase);
-            Map<String, String> columns = new HashMap<>(mapper.layout(logical));
+            Map<String, String> columns = new HashMap<>(mapper.layout(SqlServerSchema.columns(inbox)));
             columns.putAll(more);
             columns.putAll(hints(phase));
             TableName name = catalog.name();
@@ -168,6 +185,7 @@ record SqlServerTable(
                             : "NEXT VALUE FOR \"" + name.schema() + "\".\"" + name.name() + "_sequence\"");
             return new SqlServerTable(
                     name,
+                    inbox,
                     new Layout(quote(name), columns, constants, mapper.writes()),
                     "dev.outbox:" + name + ":",
                     byCodePoint,
@@ -176,7 +194,7 @@ record SqlServerTable(
         }
     }
 
-    private static Found find(Connection connection, TableName name) throws SQLException {
+    private static Found find(Connection connection, TableName name, boolean inbox) throws SQLException {
         String product = connection.getMetaData().getDatabaseProductName();
         if (!product.equals(PRODUCT)) {
             throw new OutboxException("the data source leads to " + product + ", not to " + PRODUCT + "; open table \""
@@ -184,24 +202,26 @@ record SqlServerTable(
         }
         boolean byCodePoint = countsByCodePoint(connection);
         // Before the columns: should a step come in between, those of the next phase serve the phase before.
-        Optional<Phase> marked = mark(connection, name);
+        Map<String, String> marks = marks(connection, name);
         SqlServerCatalog found = SqlServerCatalog.read(connection, name);
         if (found.columns().isEmpty()) {
             throw new OutboxException(
                     "table \"" + name + "\" not found; apply outbox-migrations (sqlserver) or set table(...)");
         }
-        return new Found(found, marked, byCodePoint);
+        return new Found(found, inbox, marks, byCodePoint);
     }
 
-    private static Optional<Phase> mark(Connection connection, TableName table) throws SQLException {
+    private static Map<String, String> marks(Connection connection, TableName table) throws SQLException {
+        Map<String, String> marks = new HashMap<>();
         try (PreparedStatement find = connection.prepareStatement(FIND_MARK)) {
             find.setNString(1, quote(table));
             try (ResultSet row = find.executeQuery()) {
-                return row.next()
-                        ? Marker.read("dev.outbox " + row.getString("mark")).map(Marker::phase)
-                        : Optional.empty();
+                while (row.next()) {
+                    marks.put(row.getString("name"), row.getString("mark"));
+                }
             }
         }
+        return marks;
     }
 
     private static boolean countsByCodePoint(Connection connection) throws SQLException {
@@ -226,22 +246,53 @@ record SqlServerTable(
         return SqlServerSchema.columns(true);
     }
 
+    /** Whether claims go by the old columns. */
+    boolean byOld() {
+        return SqlServerColumns.byOld(phase, inbox);
+    }
+
     /** Refuses a message that asks for what the table cannot hold yet. */
     void check(Message message) {
         if (phase == Phase.CLEAN) {
             return;
         }
-        Capability.checkOutbox(message, name, phase);
+        if (inbox) {
+            Capability.checkSqlServerInbox(message, name, phase);
+        } else {
+            Capability.checkOutbox(message, name, phase);
+        }
         checkLength("topic", message.topic());
         checkLength("correlation_id", message.correlationId());
     }
 
+    /** Refuses messages that the table cannot tell apart yet. */
+    void check(List<Identity> identities) {
+        if (phase == Phase.CLEAN) {
+            return;
+        }
+        identities.forEach(identity -> {
+            checkLength("source", identity.source());
+            checkLength("message_id", identity.messageId());
+        });
+        if (identities.stream().map(Identity::messageId).distinct().count() < identities.size()) {
+            throw Capability.SQLSERVER_MANY_SOURCES.refusal(name, phase);
+        }
+    }
+
     private void checkLength(String logical, @Nullable String value) {
-        Integer limit = limits.get(logical);
-        if (value != null && limit != null && value.length() > limit) {
+        Limit limit = limits.get(logical);
+        if (value == null || limit == null) {
+            return;
+        }
+        String remedy = ", or apply the migrations up to " + Phase.CLEAN + " first";
+        if (value.length() > limit.characters) {
             throw new OutboxException(logical + " has " + value.length() + " characters, but in " + phase
-                    + " of the schema table \"" + name + "\" holds at most " + limit
-                    + "; shorten it, or apply the migrations up to " + Phase.CLEAN + " first");
+                    + " of the schema table \"" + name + "\" holds at most " + limit.characters + "; shorten it"
+                    + remedy);
+        }
+        if (limit.ascii && value.chars().anyMatch(c -> c > 127)) {
+            throw new OutboxException(logical + " has characters that are not ASCII, which in " + phase
+                    + " of the schema table \"" + name + "\" cannot hold for sure; do without them" + remedy);
         }
     }
 

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class CatalogDriver {
     private final List<Map<String, Object>> columns = new ArrayList<>();
     private final List<Map<String, Object>> indexes = new ArrayList<>();
+    private final List<Map<String, Object>> checks = new ArrayList<>();
     private final @Nullable String mark;
     private final boolean online;
 
@@ -59,6 +60,11 @@ final class CatalogDriver {
         return this;
     }
 
+    CatalogDriver check(String name, String condition) {
+        checks.add(Map.of("name", name, "definition", condition));
+        return this;
+    }
+
     DataSource dataSource() {
         return proxy(DataSource.class, (method, arguments) -> connection());
     }
@@ -86,11 +92,14 @@ final class CatalogDriver {
         if (query.contains("sys.index_columns")) {
             return indexes;
         }
+        if (query.contains("sys.check_constraints")) {
+            return checks;
+        }
         if (query.contains("EngineEdition")) {
             return List.of(Map.of("online", online ? 1 : 0));
         }
         if (query.contains("sys.extended_properties")) {
-            return mark == null ? List.of() : List.of(Map.of("mark", mark));
+            return mark == null ? List.of() : List.of(Map.of("name", "dev.outbox", "mark", mark));
         }
         return query.contains("sys.sql_modules") ? List.of() : List.of(Map.of("1", 0L));
     }

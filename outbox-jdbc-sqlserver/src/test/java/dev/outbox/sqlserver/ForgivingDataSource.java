@@ -16,6 +16,9 @@ final class ForgivingDataSource {
     private static final Pattern REFUSED = Pattern.compile(
             "ALTER TABLE \\S+ (ALTER COLUMN .* NULL|DROP CONSTRAINT \\[DF_.*|ADD CONSTRAINT .* DEFAULT .* FOR .*)");
 
+    /** It cannot add such a column with a default. */
+    private static final Pattern TINYINT = Pattern.compile("( tinyint NULL) CONSTRAINT .*");
+
     private static final String INDEX_NAME = "SELECT i.name,";
     private static final String SCRIPTS_NAME = "SELECT CASE WHEN LEN(i.name) > 32"
             + " THEN LEFT(i.name, LEN(i.name) - 32 - LEN(OBJECT_NAME(i.object_id))) ELSE i.name END AS name,";
@@ -34,6 +37,10 @@ final class ForgivingDataSource {
                             && arguments != null
                             && REFUSED.matcher(String.valueOf(arguments[0])).matches()) {
                         return false;
+                    }
+                    if (method.getName().equals("execute") && arguments != null) {
+                        arguments[0] =
+                                TINYINT.matcher(String.valueOf(arguments[0])).replaceAll("$1");
                     }
                     if (method.getName().equals("prepareStatement")) {
                         arguments[0] = String.valueOf(arguments[0]).replace(INDEX_NAME, SCRIPTS_NAME);

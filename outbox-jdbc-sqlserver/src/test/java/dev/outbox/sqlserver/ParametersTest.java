@@ -40,6 +40,7 @@ class ParametersTest {
     private final MessageRow.Rules rules = new MessageRow.Rules(Ordering.STRICT, null, 1_000, 1_000);
     private final SqlServerTable table = new SqlServerTable(
             TableName.parse("dbo.inbox"),
+            true,
             new Layout(
                     TsqlTest.layout().table(),
                     TsqlTest.layout().columns(),
@@ -91,10 +92,12 @@ class ParametersTest {
 
     private void workATableOnItsWay() {
         SqlServerTable additive =
-                new SqlServerTable(table.name(), table.layout(), "locks:", false, Phase.ADDITIVE, Map.of());
+                new SqlServerTable(table.name(), false, table.layout(), "locks:", false, Phase.ADDITIVE, Map.of());
         Duration day = Duration.ofDays(1);
         new SqlServerSource(additive, connections, Ack.KEEP, day, day, null, System::nanoTime)
                 .claim(new ClaimRequest(10, Duration.ofMinutes(1), 3, Set.of("orders.placed"), "test"));
+        new SqlServerSource(table, connections, Ack.KEEP, day, day, null, System::nanoTime)
+                .renew(List.of(new Lease("message m-1", LEASE.ownerToken())), day);
         SqlServerChange.begin(driver.connection(), additive);
         SqlServerChange.isUnharmed(driver.connection());
     }

@@ -73,7 +73,7 @@ class SqlServerColumnsTest {
             columns.add(stored("MessageIdNew", "nvarchar", 255, BINARY));
             columns.add(stored("LibraryToken", "uniqueidentifier", 0, null));
         }
-        return new SqlServerColumns("outbox", columns, phase);
+        return new SqlServerColumns("outbox", columns, phase, false);
     }
 
     private static Layout layout(Phase phase) {

@@ -11,6 +11,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -75,6 +76,28 @@ final class SqlServerDatabase {
             return ids;
         } catch (SQLException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    interface Work {
+        void in(Connection tx) throws SQLException;
+    }
+
+    void transaction(Work work) throws SQLException {
+        try (Connection tx = pool.getConnection()) {
+            if (babelfish) { // where a batch that failed leaves it on
+                try (Statement statement = tx.createStatement()) {
+                    statement.execute("SET NOCOUNT OFF");
+                }
+            }
+            tx.setAutoCommit(false);
+            try {
+                work.in(tx);
+                tx.commit();
+            } finally {
+                tx.rollback();
+                tx.setAutoCommit(true);
+            }
         }
     }
 

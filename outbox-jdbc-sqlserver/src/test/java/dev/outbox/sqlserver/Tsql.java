@@ -208,7 +208,7 @@ final class Tsql {
             druid("CREATE TABLE t ( " + column.group(1) + " )");
             matches(
                     String.valueOf(column.group(3)),
-                    "null|\\d|SYSUTCDATETIME \\( \\)|NEXT VALUE FOR \\[\\w+] \\. \\[\\w+]");
+                    "null|\\d|N'[^']*'|(SYSUTCDATETIME|NEWID) \\( \\)|NEXT VALUE FOR \\[\\w+] \\. \\[\\w+]");
         } else if (computed.matches()) {
             druid("SELECT " + computed.group(1).replaceAll(" COLLATE \\w+", ""));
         } else if (altered.matches()) {
@@ -219,8 +219,8 @@ final class Tsql {
             matches(
                     change,
                     "SET \\( LOCK_ESCALATION = DISABLE \\)|DROP COLUMN \\[\\w+]|DROP CONSTRAINT \\[\\w+]" + online
-                            + "|ADD CONSTRAINT \\[\\w+] (DEFAULT \\( .+ \\) FOR \\[\\w+]|(UNIQUE CLUSTERED|PRIMARY KEY NONCLUSTERED)"
-                            + " \\( \\w+ \\)" + online + ")");
+                            + "|ADD CONSTRAINT \\[\\w+] (DEFAULT \\( .+ \\) FOR \\[\\w+]|(UNIQUE|PRIMARY KEY) (NON)?CLUSTERED"
+                            + " \\( \\w+( , \\w+)* \\)" + online + ")");
         }
     }
 
@@ -266,6 +266,9 @@ final class Tsql {
         String plain = JSON_COLUMNS.matcher(text).replaceAll(m -> Matcher.quoteReplacement(m.group(1)));
         if (plain.startsWith("DELETE ")) { // whose OUTPUT it does not know
             plain = plain.replaceFirst("OUTPUT deleted \\. \\[\\w+] INTO @\\w+ \\( \\w+ \\) ", "");
+        }
+        if (!plain.startsWith("CREATE ")) { // for the name of a collation would be one of a column to it
+            plain = plain.replaceAll(" COLLATE (Latin1|SQL_Latin1)_\\w+", "");
         }
         plain = plain.replaceAll("WITH \\( INDEX \\( \\[\\w+] \\) , ", "WITH ( ");
         Matcher hints = Pattern.compile("WITH \\( ([A-Z]+(?: , [A-Z]+)*) \\)").matcher(plain);

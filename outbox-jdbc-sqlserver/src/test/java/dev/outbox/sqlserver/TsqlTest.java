@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.MatchResult;
@@ -34,6 +35,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TsqlTest {
     private static final Pattern SEARCH =
             Pattern.compile("\\{(by_[a-z_]+)}[^;]*?\\bWHERE ([^;]*?)(?:ORDER BY|;|\\)\n)");
+
+    /** What stands for a condition on the status, for a table that has it in text would say it otherwise. */
+    private static final Map<String, String> STATUSES = Map.of(
+            "ready", "{status} = 0",
+            "processing", "{status} = 1",
+            "done", "{status} = 2",
+            "dead", "{status} = 3");
 
     private static final List<String> ADMIN = List.of(
             "SqlServerDead",
@@ -91,7 +99,9 @@ class TsqlTest {
         columns.put("no_row", "[sequence] = 0");
         columns.put("as_message_id", "LOWER(c.message_id)");
         columns.put("unprocessed", "");
-        columns.put("done", "[status] = 2");
+        STATUSES.forEach((status, condition) -> columns.put(status, condition.replaceAll("\\{(\\w+)}", "[$1]")));
+        columns.putAll(SqlServerItems.named(Optional.empty()));
+        columns.putAll(SqlServerIdentity.exact("[exactsource]", "[exactmessageid]"));
         columns.put("patience", "10000");
         columns.put("by", "[correlationid]");
         columns.put("audit", "[dbo].[outbox_audit]");
@@ -162,6 +172,9 @@ class TsqlTest {
         while (search.find()) {
             String suffix = SqlServerTable.INDEXES.get(search.group(1));
             String condition = search.group(2).replaceAll("\\b\\w\\.", "");
+            for (Map.Entry<String, String> status : STATUSES.entrySet()) {
+                condition = condition.replace("{" + status.getKey() + "}", status.getValue());
+            }
             SqlServerSchema.Need index = SqlServerSchema.needs(false).stream()
                     .filter(need -> need.suffix().equals(suffix))
                     .findFirst()

@@ -73,7 +73,7 @@ class UpgradeScriptTest {
         return catalog.dataSource();
     }
 
-    private static String parsed(String script) {
+    static String parsed(String script) {
         BATCH.splitAsStream(script).filter(batch -> !batch.isBlank()).forEach(Tsql::parse);
         return script;
     }

@@ -153,7 +153,7 @@ public final class Backfill {
 
     private Job job(Connection connection) throws SQLException {
         if (Database.of(connection) == Database.SQLSERVER) {
-            SqlServerLegacyTable table = SqlServerLegacyTable.read(connection, name, kind);
+            SqlServerLegacyTable table = SqlServerLegacyTable.read(connection, name, kind, consumer);
             return new Job(table.name(), table.phase(), new SqlServerBackfill(table));
         }
         LegacyTable table = LegacyTable.read(connection, name, kind);

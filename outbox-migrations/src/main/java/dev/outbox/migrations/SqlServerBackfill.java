@@ -1,5 +1,6 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.SqlServerLegacyTable.Column;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,17 +12,21 @@ import java.util.Optional;
  *
  * <p>A row of before phase 1 has no sequence; it gets its place in the order of creation, unfinished rows first, all below
  * the numbers of rows that are inserted meanwhile. A row that an old application has stored since lacks the new message
- * id only.
+ * id only. In an inbox an old application also leaves new columns behind that it does not know; they follow the old ones.
  */
 final class SqlServerBackfill implements BackfillSql {
     private final SqlServerLegacyTable table;
+    private final SqlServerRows rows;
     private final String list;
+    private final String key;
     private final String condition;
 
     SqlServerBackfill(SqlServerLegacyTable table) {
         this.table = table;
         this.list = table.relation("_backfill");
-        this.condition = "(" + new SqlServerRows(table, Duration.ZERO).incomplete() + ")";
+        this.rows = new SqlServerRows(table, Duration.ZERO);
+        this.key = table.inbox() ? "message_id" : "work_item_id";
+        this.condition = "(" + rows.incomplete() + ")";
     }
 
     @Override
@@ -37,21 +42,22 @@ final class SqlServerBackfill implements BackfillSql {
                 """.formatted(list), """
                 IF OBJECT_ID(N'%1$s') IS NULL
                 BEGIN
-                    CREATE TABLE %1$s (Position bigint NOT NULL PRIMARY KEY, Item uniqueidentifier NOT NULL);
+                    CREATE TABLE %1$s (Position bigint NOT NULL PRIMARY KEY, Item %8$s NOT NULL);
                     INSERT INTO %1$s (Position, Item)
                     SELECT (SELECT COALESCE(MAX(b.[Sequence]), 0) FROM %2$s b
                             WHERE b.[Sequence] < (SELECT CAST(q.start_value AS bigint) FROM sys.sequences q
                                 WHERE q.object_id = OBJECT_ID(N'%3$s', N'SO')))
-                        + ROW_NUMBER() OVER (ORDER BY CASE WHEN t.%4$s >= 2 THEN 1 ELSE 0 END, t.%5$s, t.%6$s), t.%6$s
+                        + ROW_NUMBER() OVER (ORDER BY CASE WHEN %4$s >= 2 THEN 1 ELSE 0 END, t.%5$s, t.%6$s), t.%6$s
                     FROM %2$s t WHERE %7$s;
                 END""".formatted(
                         list,
                         table.quoted(),
                         table.relation("_sequence"),
-                        column("status"),
-                        column("created_on"),
-                        column("work_item_id"),
-                        condition));
+                        table.inbox() ? rows.toNew("t.", "status") : "t." + column("status"),
+                        column(table.inbox() ? "first_seen_on" : "created_on"),
+                        column(key),
+                        condition,
+                        table.stored(key).map(Column::collated).orElseThrow()));
     }
 
     @Override
@@ -74,8 +80,7 @@ final class SqlServerBackfill implements BackfillSql {
         return """
                 UPDATE t SET %1$s
                 FROM %2$s t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK) JOIN %3$s l ON t.%4$s = l.Item
-                WHERE l.Position > %5$s AND l.Position <= %6$s AND %7$s""".formatted(
-                String.join(", ", assignments()), table.quoted(), list, column("work_item_id"), after, to, condition);
+                WHERE l.Position > %5$s AND l.Position <= %6$s AND %7$s""".formatted(String.join(", ", assignments()), table.quoted(), list, column(key), after, to, condition);
     }
 
     /** Without waiting for those that hold rows: what they have not completed stays on the list, or is found at the end. */
@@ -84,7 +89,7 @@ final class SqlServerBackfill implements BackfillSql {
         return """
                 DELETE l FROM %1$s l
                 WHERE l.Position > %2$s AND l.Position <= %3$s AND NOT EXISTS (
-                    SELECT 1 FROM %4$s t WITH (READUNCOMMITTED) WHERE t.%5$s = l.Item AND %6$s)""".formatted(list, after, to, table.quoted(), column("work_item_id"), condition);
+                    SELECT 1 FROM %4$s t WITH (READUNCOMMITTED) WHERE t.%5$s = l.Item AND %6$s)""".formatted(list, after, to, table.quoted(), column(key), condition);
     }
 
     @Override
@@ -95,8 +100,7 @@ final class SqlServerBackfill implements BackfillSql {
     /** What an old application stores meanwhile is left for the next run: it would never end. */
     @Override
     public String incomplete() {
-        return "SELECT COUNT_BIG(*) FROM " + table.quoted() + " t WITH (READUNCOMMITTED) WHERE "
-                + SqlServerRows.unnumbered();
+        return "SELECT COUNT_BIG(*) FROM " + table.quoted() + " t WITH (READUNCOMMITTED) WHERE " + rows.unnumbered();
     }
 
     @Override
@@ -156,7 +160,9 @@ final class SqlServerBackfill implements BackfillSql {
                 "[Sequence] = COALESCE(t.[Sequence], l.Position)",
                 "[Priority] = COALESCE(t.[Priority], 1)",
                 "[BlocksKey] = COALESCE(t.[BlocksKey], 0)"));
-        if (table.interim("message_id").isPresent()) {
+        if (table.inbox()) {
+            assignments.addAll(assignmentsOfInbox());
+        } else if (table.interim("message_id").isPresent()) {
             assignments.add("[MessageIdNew] = COALESCE(t.[MessageIdNew], LOWER(CAST(t.%s AS nvarchar(36))))"
                     .formatted(column("message_id")));
         }
@@ -168,6 +174,24 @@ final class SqlServerBackfill implements BackfillSql {
             assignments.add("%2$s = CASE WHEN t.%1$s = 3 THEN t.%2$s WHEN t.%1$s = 2 THEN 1 ELSE t.%2$s END"
                     .formatted(status, flag));
         });
+        return assignments;
+    }
+
+    private List<String> assignmentsOfInbox() {
+        Column firstSeen = table.stored("first_seen_on").orElseThrow();
+        List<String> assignments = new ArrayList<>(List.of(
+                "[ReceiptCount] = COALESCE(t.[ReceiptCount], 1)",
+                "[WorkItemId] = COALESCE(t.[WorkItemId], NEWID())",
+                "[Consumer] = COALESCE(t.[Consumer], " + SqlServerRows.text(String.valueOf(table.consumer())) + ")",
+                "[CreatedOn] = COALESCE(t.[CreatedOn], "
+                        + (firstSeen.type().equals("datetimeoffset")
+                                ? "CAST(SWITCHOFFSET(t.[" + firstSeen.name() + "], 0) AS datetime2(7))"
+                                : "t.[" + firstSeen.name() + "]")
+                        + ")"));
+        if (table.phase().before(Phase.FLIPPED)) { // then the old ones follow
+            table.interims()
+                    .forEach(logical -> assignments.add(rows.column(logical) + " = " + rows.toNew("t.", logical)));
+        }
         return assignments;
     }
 

@@ -45,7 +45,12 @@ record SqlServerCanonical(List<Column> columns, List<Computed> computed, List<Ch
     private static final Pattern INDEX = Pattern.compile(
             "CREATE (UNIQUE )?INDEX \\[TABLE(\\w+)] ON \\[TABLE] ([^;]+?)\\s+WITH \\(ALLOW_PAGE_LOCKS = OFF\\);");
 
-    static final SqlServerCanonical OUTBOX = of(Script.of(Database.SQLSERVER, Script.Kind.OUTBOX));
+    private static final SqlServerCanonical OUTBOX = of(Script.of(Database.SQLSERVER, Script.Kind.OUTBOX));
+    private static final SqlServerCanonical INBOX = of(Script.of(Database.SQLSERVER, Script.Kind.INBOX));
+
+    static SqlServerCanonical of(Kind kind) {
+        return kind == Kind.INBOX ? INBOX : OUTBOX;
+    }
 
     private static SqlServerCanonical of(Script script) {
         String text = script.template();

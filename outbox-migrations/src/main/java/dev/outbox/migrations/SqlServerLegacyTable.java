@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An outbox table of SQL Server on its way, as it was found in the catalog.
+ * An outbox or inbox table of SQL Server on its way, as it was found in the catalog.
  *
  * <p>A column that only changes its name is stored once, and its other name is a computed alias: in phases 1 and 2 the new
  * one, in phase 3 the old one. A column that changes its type has an interim one beside it from phase 1 to 3.
@@ -30,14 +30,27 @@ import org.jspecify.annotations.Nullable;
  * @param marker where it is; empty before phase 1
  * @param columns as found, by name
  * @param indexes by name
+ * @param checks the conditions of its check constraints, by their names
+ * @param consumer whose the rows of a legacy inbox are; null for an outbox
  * @param online whether the edition builds indexes while others work
  */
 record SqlServerLegacyTable(
         TableName name,
+        Kind kind,
         Optional<Marker> marker,
         Map<String, Column> columns,
         Map<String, Index> indexes,
+        Map<String, String> checks,
+        @Nullable String consumer,
         boolean online) {
+    /** Tells by an index which rows of an inbox say one thing in old columns and another in new ones, until the flip. */
+    static final String DIFFERS = "Differs";
+
+    /** Where the consumer is noted until the table can have several. */
+    static final String CONSUMER = "dev.outbox.consumer";
+
+    /** What changes its type in an inbox. */
+    private static final List<String> CHANGED = List.of("status", "message_id", "source");
 
     /**
      * @param definition its type as it is written, nvarchar(255) for instance
@@ -49,9 +62,22 @@ record SqlServerLegacyTable(
             String definition,
             boolean nullable,
             boolean computed,
-            @Nullable String fallback) {
+            @Nullable String fallback,
+            @Nullable String collation) {
         boolean isText() {
             return type.equals("nvarchar");
+        }
+
+        /** Its type and its collation, which is another than the database's, perhaps. */
+        String collated() {
+            return definition + (collation == null ? "" : " COLLATE " + collation);
+        }
+
+        /** How many characters it holds, where it has a limit. */
+        int limit() {
+            return definition.matches(".*\\(\\d+\\)")
+                    ? Integer.parseInt(definition.replaceAll("\\D", ""))
+                    : Integer.MAX_VALUE;
         }
     }
 
@@ -73,7 +99,7 @@ record SqlServerLegacyTable(
 
     static final String COLUMNS = """
             SELECT s.name AS schema_name, c.name AS column_name, t.name AS type_name, c.max_length, c.scale,
-                c.is_nullable, c.is_computed, d.name AS default_name
+                c.is_nullable, c.is_computed, c.collation_name, d.name AS default_name
             FROM sys.objects o
             JOIN sys.schemas s ON s.schema_id = o.schema_id
             JOIN sys.columns c ON c.object_id = o.object_id
@@ -94,8 +120,14 @@ record SqlServerLegacyTable(
             """;
 
     static final String MARK = """
-            SELECT CAST(p.value AS nvarchar(255)) AS mark FROM sys.extended_properties p
-            WHERE p.class = 1 AND p.major_id = OBJECT_ID(?) AND p.minor_id = 0 AND p.name = N'dev.outbox'
+            SELECT p.name, CAST(p.value AS nvarchar(255)) AS mark FROM sys.extended_properties p
+            WHERE p.class = 1 AND p.major_id = OBJECT_ID(?) AND p.minor_id = 0
+              AND p.name IN (N'dev.outbox', N'dev.outbox.consumer')
+            """;
+
+    static final String CHECKS = """
+            SELECT k.name, k.definition FROM sys.check_constraints k
+            WHERE k.parent_object_id = OBJECT_ID(?)
             """;
 
     /** Enterprise and Developer, Azure SQL Database and Managed Instance. */
@@ -103,11 +135,9 @@ record SqlServerLegacyTable(
             SELECT CASE WHEN CAST(SERVERPROPERTY('EngineEdition') AS int) IN (3, 5, 8) THEN 1 ELSE 0 END AS online
             """;
 
-    static SqlServerLegacyTable read(Connection connection, TableName name, Kind kind) throws SQLException {
-        if (kind != Kind.OUTBOX) {
-            throw new OutboxException("table \"" + name + "\" cannot be upgraded: on SQL Server an outbox can, an inbox"
-                    + " cannot yet; create one with OutboxMigrations.installInbox(...)");
-        }
+    /** @param consumer whose the rows of a legacy inbox are; null for an outbox */
+    static SqlServerLegacyTable read(Connection connection, TableName name, Kind kind, @Nullable String consumer)
+            throws SQLException {
         String quoted = quote(name);
         Map<String, Column> columns = new LinkedHashMap<>();
         TableName found = name;
@@ -125,7 +155,8 @@ record SqlServerLegacyTable(
                                     definition(type, row.getInt("max_length"), row.getInt("scale")),
                                     row.getBoolean("is_nullable"),
                                     row.getBoolean("is_computed"),
-                                    row.getString("default_name")));
+                                    row.getString("default_name"),
+                                    row.getString("collation_name")));
                 }
             }
         }
@@ -133,8 +164,21 @@ record SqlServerLegacyTable(
             throw new OutboxException("table \"" + name + "\" not found; name it as name or schema.name, or"
                     + " install it with OutboxMigrations.install(...)");
         }
+        Map<String, String> marks = texts(connection, MARK, quoted, "mark");
+        String owner = marks.getOrDefault(CONSUMER, consumer);
+        if (owner != null && !owner.equals(consumer)) {
+            throw new OutboxException("table \"" + found + "\" belongs to consumer " + owner + ", not to " + consumer
+                    + "; name that one until it is in " + Phase.CLEAN);
+        }
         return new SqlServerLegacyTable(
-                found, marker(connection, quoted), columns, indexes(connection, quoted), online(connection));
+                found,
+                kind,
+                Marker.read("dev.outbox " + marks.get("dev.outbox")),
+                columns,
+                indexes(connection, quoted),
+                texts(connection, CHECKS, quoted, "definition"),
+                consumer,
+                online(connection));
     }
 
     private static String definition(String type, int length, int scale) {
@@ -146,13 +190,18 @@ record SqlServerLegacyTable(
         };
     }
 
-    private static Optional<Marker> marker(Connection connection, String quoted) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(MARK)) {
+    private static Map<String, String> texts(Connection connection, String query, String quoted, String text)
+            throws SQLException {
+        Map<String, String> texts = new TreeMap<>();
+        try (PreparedStatement statement = connection.prepareStatement(query)) {
             statement.setNString(1, quoted);
             try (ResultSet row = statement.executeQuery()) {
-                return row.next() ? Marker.read("dev.outbox " + row.getString("mark")) : Optional.empty();
+                while (row.next()) {
+                    texts.put(row.getString("name"), String.valueOf(row.getString(text)));
+                }
             }
         }
+        return texts;
     }
 
     private static boolean online(Connection connection) throws SQLException {
@@ -193,9 +242,22 @@ record SqlServerLegacyTable(
         return marker.map(Marker::phase).orElse(Phase.LEGACY);
     }
 
+    boolean inbox() {
+        return kind == Kind.INBOX;
+    }
+
+    SqlServerCanonical canonical() {
+        return SqlServerCanonical.of(kind);
+    }
+
     /** A column by its canonical name, in whatever spelling it is stored, or by an old one. */
     Optional<Column> stored(String logical) {
-        return like(false, LegacyNames.OUTBOX.of(logical));
+        return like(false, kind.legacy.of(logical));
+    }
+
+    /** The column that is there in the end, under whatever name it has now. */
+    Optional<Column> now(String logical) {
+        return interim(logical).or(() -> stored(logical));
     }
 
     /** The column of the final type, where an old one of another type has the name. */
@@ -211,10 +273,43 @@ record SqlServerLegacyTable(
         return like(false, List.of(LegacyNames.LIBRARY_TOKEN));
     }
 
-    /** Whether the old message ids are of another type than the new ones. */
-    boolean changesMessageId() {
-        return interim("message_id").isPresent()
-                || stored("message_id").map(column -> !column.isText()).orElse(false);
+    /** Whether the old column is of another type than the new one, so that both are there from phase 1 to 3. */
+    boolean changes(String logical) {
+        if (interim(logical).isPresent()) {
+            return true;
+        }
+        return inbox()
+                ? CHANGED.contains(logical) && phase().before(Phase.FLIPPED)
+                : logical.equals("message_id")
+                        && stored(logical).map(column -> !column.isText()).orElse(false);
+    }
+
+    /** What has a column of each type now, by its canonical name. */
+    List<String> interims() {
+        return CHANGED.stream()
+                .filter(logical ->
+                        interim(logical).isPresent() && stored(logical).isPresent())
+                .toList();
+    }
+
+    /** What every row has from phase 2 on that no old application writes. */
+    List<String> filled() {
+        List<String> filled = new ArrayList<>(List.of("sequence", "priority", "blocks_key"));
+        if (inbox()) {
+            filled.addAll(List.of("work_item_id", "receipt_count", "consumer", "created_on"));
+            filled.addAll(CHANGED);
+        }
+        return filled;
+    }
+
+    /** What not every legacy outbox has, and is the application's where it is there. */
+    List<String> shared() {
+        return inbox() ? List.of() : List.of("processed_by", "correlation_id");
+    }
+
+    /** What a new column is called while the old one of another type has its name. */
+    static String interimName(SqlServerCanonical.Column column) {
+        return column.logical().equals("status") ? "StatusCode" : column.name() + "New";
     }
 
     private Optional<Column> like(boolean computed, Collection<String> wanted) {
@@ -229,13 +324,13 @@ record SqlServerLegacyTable(
     /** The columns that have another name in the end than they have, or had. */
     List<Renamed> renamed() {
         List<Renamed> renamed = new ArrayList<>();
-        for (SqlServerCanonical.Column column : SqlServerCanonical.OUTBOX.columns()) {
-            if (column.logical().equals("message_id") && changesMessageId()) {
+        for (SqlServerCanonical.Column column : canonical().columns()) {
+            if (changes(column.logical())) {
                 continue;
             }
             Optional<Column> old = phase().before(Phase.FLIPPED)
                     ? stored(column.logical())
-                    : like(true, LegacyNames.OUTBOX.of(column.logical()));
+                    : like(true, kind.legacy.of(column.logical()));
             old.map(Column::name)
                     .filter(name -> !name.equalsIgnoreCase(column.name()))
                     .ifPresent(name -> renamed.add(new Renamed(name, column.name())));
@@ -247,7 +342,8 @@ record SqlServerLegacyTable(
     List<String> aliases() {
         return columns.values().stream()
                 .filter(column -> column.computed()
-                        && SqlServerCanonical.OUTBOX.computed(column.name()).isEmpty())
+                        && !column.name().equalsIgnoreCase(DIFFERS)
+                        && canonical().computed(column.name()).isEmpty())
                 .map(Column::name)
                 .toList();
     }

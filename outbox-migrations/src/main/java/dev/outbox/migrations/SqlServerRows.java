@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** What is asked of the rows of a table: by the report, and by the scripts themselves. In conditions a row is called t. */
 final class SqlServerRows {
@@ -29,14 +30,22 @@ final class SqlServerRows {
     List<Check> checks() {
         Phase phase = table.phase();
         List<Check> checks = new ArrayList<>();
-        if (phase == Phase.LEGACY) {
-            checks.add(rule(
-                    "have a Status that is none of 0, 1, 2 and 3",
-                    row("status") + " NOT IN (0, 1, 2, 3)",
-                    Phase.ADDITIVE));
+        if (phase == Phase.CLEAN) {
             return checks;
         }
-        if (phase == Phase.CLEAN) {
+        Check status = new Check(
+                Concern.RULE_BROKEN,
+                "rows "
+                        + (phase == Phase.LEGACY
+                                ? "have a Status that is none of "
+                                : "break the rule that Status is one of ")
+                        + (table.inbox() ? "Seen, Processing, Done and Dead" : "0, 1, 2 and 3")
+                        + "; mend or remove them",
+                table.inbox() ? code("t.") + " IS NULL" : row("status") + " NOT IN (0, 1, 2, 3)",
+                false,
+                Set.of(phase == Phase.LEGACY ? Phase.ADDITIVE : Phase.FLIPPED));
+        if (phase == Phase.LEGACY) {
+            checks.add(status);
             return checks;
         }
         if (phase == Phase.ADDITIVE) {
@@ -46,7 +55,9 @@ final class SqlServerRows {
                     unnumbered(),
                     false,
                     Set.of(Phase.DUAL)));
-        } else if (phase == Phase.DUAL && table.changesMessageId()) {
+        } else if (phase == Phase.DUAL && table.inbox()) {
+            checks.add(stale());
+        } else if (phase == Phase.DUAL && table.changes("message_id")) {
             checks.add(new Check(
                     Concern.NOT_BACKFILLED,
                     "rows that an old application stored are not backfilled; stop it, and run the backfill once more",
@@ -54,6 +65,25 @@ final class SqlServerRows {
                     false,
                     Set.of(Phase.FLIPPED)));
         }
+        if (table.inbox()) {
+            differencesOfInbox(checks);
+        } else {
+            differences(checks);
+        }
+        if (!table.inbox() || table.interim("status").isPresent()) {
+            checks.add(status);
+        }
+        oldWriters(checks);
+        return checks;
+    }
+
+    /** Checks that are in the way to a phase. */
+    List<Check> blocking(Phase phase) {
+        return checks().stream().filter(check -> check.blocks().contains(phase)).toList();
+    }
+
+    private void differences(List<Check> checks) {
+        Phase phase = table.phase();
         table.processed()
                 .ifPresent(processed -> checks.add(new Check(
                         Concern.DIFFERENT,
@@ -65,7 +95,7 @@ final class SqlServerRows {
                                         : contradiction),
                         phase != Phase.ADDITIVE,
                         Set.of(Phase.DUAL, Phase.FLIPPED))));
-        if (table.changesMessageId() && table.stored("message_id").isPresent()) {
+        if (table.changes("message_id") && table.stored("message_id").isPresent()) {
             checks.add(new Check(
                     Concern.DIFFERENT,
                     "rows have another message id in the old column than in the new one; set one of them right",
@@ -73,15 +103,65 @@ final class SqlServerRows {
                     true,
                     Set.of(Phase.DUAL, Phase.FLIPPED)));
         }
-        checks.add(rule(
-                "break the rule that Status is 0, 1, 2 or 3", row("status") + " NOT IN (0, 1, 2, 3)", Phase.FLIPPED));
-        oldWriters(checks);
-        return checks;
+    }
+
+    /** Until the flip what differs is to be backfilled; after it the old columns follow, and nobody else writes them. */
+    private void differencesOfInbox(List<Check> checks) {
+        if (table.phase() == Phase.FLIPPED && !table.interims().isEmpty()) {
+            checks.add(new Check(
+                    Concern.DIFFERENT,
+                    "rows say one thing in old columns and another in new ones; an old application still writes: stop it,"
+                            + " and set them right",
+                    differing("t.") + " = 1",
+                    true,
+                    Set.of(Phase.CLEAN)));
+        }
+    }
+
+    /** What an old application has stored or changed since the backfill. */
+    Check stale() {
+        return new Check(
+                Concern.NOT_BACKFILLED,
+                "rows that an old application stored or changed are not backfilled; stop it, and run the backfill once"
+                        + " more",
+                "t.[" + SqlServerLegacyTable.DIFFERS + "] = 1",
+                false,
+                Set.of(Phase.FLIPPED));
+    }
+
+    /**
+     * 1 for a row of an inbox that says one thing in old columns and another in new ones, else 0.
+     *
+     * @param alias of the row, with a full stop
+     */
+    String differing(String alias) {
+        return "(CASE WHEN %1$s[StatusCode] = %2$s AND %3$s AND %4$s THEN 0 ELSE 1 END)"
+                .formatted(alias, code(alias), equal(alias, "message_id"), equal(alias, "source"));
+    }
+
+    private String equal(String alias, String logical) {
+        return alias + "[" + SqlServerLegacyTable.interimName(table.canonical().column(logical)) + "] = "
+                + toNew(alias, logical) + " COLLATE Latin1_General_100_BIN2";
+    }
+
+    /** What the new column is to be, by the old one. */
+    String toNew(String alias, String logical) {
+        return logical.equals("status") ? code(alias) : "CAST(" + alias + "[" + old(logical) + "] AS nvarchar(255))";
+    }
+
+    private String code(String alias) {
+        return "CASE " + alias + "[" + old("status")
+                + "] WHEN 'Seen' THEN 0 WHEN 'Processing' THEN 1 WHEN 'Done' THEN 2 WHEN 'Dead' THEN 3 END";
+    }
+
+    private String old(String logical) {
+        return table.stored(logical).map(SqlServerLegacyTable.Column::name).orElse(logical);
     }
 
     /**
      * There is no trigger that could note an old writer, for it would break an old application's OUTPUT. A row that one
-     * has stored lacks the new message id; one that it has claimed lacks the token of ours.
+     * has stored lacks the new message id; one that it has claimed lacks the token of ours. What an inbox was told
+     * without a lease is ours too, so that only what was handled counts there.
      */
     private void oldWriters(List<Check> checks) {
         String lately = "DATEADD(second, -" + quietFor.toSeconds() + ", SYSUTCDATETIME())";
@@ -89,33 +169,42 @@ final class SqlServerRows {
                 + "; stop the last one, and wait that long";
         Set<Phase> blocks = Set.of(Phase.FLIPPED, Phase.CLEAN);
         List<String> signs = new ArrayList<>();
-        if (table.interim("message_id").isPresent()) {
+        if (table.inbox()) {
+            if (table.has(SqlServerLegacyTable.DIFFERS)) {
+                signs.add("t.[" + SqlServerLegacyTable.DIFFERS + "] = 1 AND t.[Sequence] IS NOT NULL AND ("
+                        + row("last_seen_on") + " > " + lately + " OR " + row("processed_on") + " > " + lately + ")");
+            }
+        } else if (table.interim("message_id").isPresent()) {
             signs.add(
                     "t.[MessageIdNew] IS NULL AND t.[Sequence] IS NOT NULL AND " + row("created_on") + " > " + lately);
         }
+        String status = table.inbox() && table.phase().before(Phase.FLIPPED) ? code("t.") : "t." + column("status");
         table.libraryToken().ifPresent(token -> {
-            signs.add(row("status") + " = 1 AND " + row("locked_until") + " > SYSUTCDATETIME() AND (t.[" + token.name()
+            signs.add(status + " = 1 AND " + row("locked_until") + " > SYSUTCDATETIME() AND (t.[" + token.name()
                     + "] IS NULL OR t.[" + token.name() + "] <> " + row("owner_token") + ")");
-            signs.add(row("status") + " >= 2 AND " + row("processed_on") + " > " + lately + " AND t.[" + token.name()
-                    + "] IS NULL");
+            signs.add(status + (table.inbox() ? " = 2 AND " + row("topic") + " IS NOT NULL AND " : " >= 2 AND ")
+                    + row("processed_on") + " > " + lately + " AND t.[" + token.name() + "] IS NULL");
         });
         if (!signs.isEmpty()) {
             checks.add(new Check(Concern.OLD_WRITER, text, "(" + String.join(") OR (", signs) + ")", false, blocks));
         }
     }
 
-    private static Check rule(String text, String condition, Phase blocks) {
-        return new Check(
-                Concern.RULE_BROKEN, "rows " + text + "; mend or remove them", condition, false, Set.of(blocks));
-    }
-
     /** Whether a row is one of before phase 1, and was not backfilled. */
-    static String unnumbered() {
-        return "t.[Sequence] IS NULL OR t.[Priority] IS NULL OR t.[BlocksKey] IS NULL";
+    String unnumbered() {
+        return table.filled().stream()
+                .map(logical -> "t." + column(logical) + " IS NULL")
+                .collect(Collectors.joining(" OR "));
     }
 
     /** Whether a row lacks something that only the backfill gives it; what an old application stores does, too. */
     String incomplete() {
+        if (table.inbox()) {
+            return unnumbered()
+                    + (table.has(SqlServerLegacyTable.DIFFERS)
+                            ? " OR t.[" + SqlServerLegacyTable.DIFFERS + "] = 1"
+                            : "");
+        }
         return unnumbered() + (table.interim("message_id").isPresent() ? " OR t.[MessageIdNew] IS NULL" : "");
     }
 
@@ -125,10 +214,12 @@ final class SqlServerRows {
         asked.put(Capability.HEADERS, "t.[Headers] IS NOT NULL");
         asked.put(Capability.CONTENT_TYPE, "t.[ContentType] IS NOT NULL");
         asked.put(Capability.TENANT, "t.[TenantId] IS NOT NULL");
-        asked.put(Capability.PRIORITY, "t.[Priority] <> 1");
+        asked.put(table.inbox() ? Capability.SQLSERVER_INBOX_PRIORITY : Capability.PRIORITY, "t.[Priority] <> 1");
         asked.put(Capability.KEY, "t.[MessageKey] IS NOT NULL");
         asked.put(Capability.BINARY_PAYLOAD, "t.[PayloadBytes] IS NOT NULL");
-        if (table.interim("message_id").isPresent()) {
+        if (table.inbox()) {
+            asked.put(Capability.INBOX_CORRELATION, "t.[CorrelationId] IS NOT NULL");
+        } else if (table.interim("message_id").isPresent()) {
             asked.put(
                     Capability.ANY_MESSAGE_ID,
                     "t.[MessageIdNew] IS NOT NULL AND TRY_CAST(t.[MessageIdNew] AS uniqueidentifier) IS NULL");
@@ -140,7 +231,7 @@ final class SqlServerRows {
                         Concern.RULE_BROKEN,
                         "unfinished messages have " + capability.what() + ", which " + back
                                 + " cannot tell; let them finish first",
-                        row("status") + " < 2 AND " + condition,
+                        "t." + column("status") + " < 2 AND " + condition,
                         false,
                         Set.of()));
             }
@@ -149,7 +240,16 @@ final class SqlServerRows {
     }
 
     private String row(String logical) {
-        return "t.["
-                + table.stored(logical).map(SqlServerLegacyTable.Column::name).orElse(logical) + "]";
+        return "t.[" + old(logical) + "]";
+    }
+
+    /** What is there in the end, under the name that it has now. */
+    String column(String logical) {
+        return "[" + table.now(logical).map(SqlServerLegacyTable.Column::name).orElse(logical) + "]";
+    }
+
+    /** A text as a statement has it. */
+    static String text(String value) {
+        return "N'" + value.replace("'", "''") + "'";
     }
 }

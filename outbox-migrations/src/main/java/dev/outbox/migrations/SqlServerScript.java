@@ -1,40 +1,33 @@
 package dev.outbox.migrations;
 
-import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.migrations.SqlServerLegacyTable.Column;
-import dev.outbox.migrations.SqlServerLegacyTable.Index;
 import dev.outbox.migrations.SqlServerLegacyTable.Renamed;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
- * Writes what takes an outbox table of SQL Server from one phase to the next and back, for what was found in it. What is
- * there already is left out, so that a phase that was interrupted goes on.
+ * Writes what takes a table of SQL Server from one phase to the next, for what was found in it. What is there already is
+ * left out, so that a phase that was interrupted goes on. The last phase is in {@link SqlServerClean}, the way back in
+ * {@link SqlServerBack}.
  *
  * <p>No trigger: while old applications write, one would break their OUTPUT (334). A column that only changes its name is
  * stored once, and the other name is a computed alias, so that old and new cannot differ. The flip turns that round in one
  * short transaction; it changes nothing but the catalog.
  */
 final class SqlServerScript {
-    private static final SqlServerCanonical CANONICAL = SqlServerCanonical.OUTBOX;
-
-    /** The error of a script that refuses; its text is ours. */
-    static final int REFUSED = 51_007;
+    /** What the canonical table has no default for, and old applications do not fill; these go in phase 4. */
+    private static final List<String> FILLED_FOR_OLD = List.of("work_item_id", "consumer", "message_id", "source");
 
     private final SqlServerLegacyTable table;
-    private final Upgrade.Options options;
+    private final SqlServerCanonical canonical;
+    private final SqlServerSql sql;
     private final SqlServerRows rows;
 
     SqlServerScript(SqlServerLegacyTable table, Upgrade.Options options) {
         this.table = table;
-        this.options = options;
+        this.canonical = table.canonical();
+        this.sql = new SqlServerSql(table, options);
         this.rows = new SqlServerRows(table, options.quietFor());
     }
 
@@ -45,58 +38,70 @@ final class SqlServerScript {
             case DUAL -> dual();
             case FLIPPED -> table.phase() == Phase.FLIPPED ? List.of() : flip();
             case SETTLING -> List.of();
-            case CLEAN -> table.phase() == Phase.CLEAN ? List.of() : clean();
-        };
-    }
-
-    List<Step> stepsBack(Phase phase) {
-        return switch (phase) {
-            case LEGACY -> backToLegacy();
-            case ADDITIVE -> List.of(Step.together(List.of(guard(Phase.DUAL, phase, rows.losses(phase)), mark(phase))));
-            case DUAL -> backToDual();
-            case FLIPPED, SETTLING, CLEAN ->
-                throw new IllegalArgumentException("a table can go back to phase 0, 1 or 2, not to " + phase);
+            case CLEAN -> table.phase() == Phase.CLEAN ? List.of() : new SqlServerClean(table, sql, rows).steps();
         };
     }
 
     /** Nullable columns and aliases: nothing is rewritten. New rows are numbered from now on, whoever inserts them. */
     private List<Step> additive() {
         List<String> change = new ArrayList<>();
-        change.add(guard(Phase.LEGACY, Phase.ADDITIVE, List.of()));
-        List<String> adds = new ArrayList<>();
-        for (SqlServerCanonical.Column column : CANONICAL.columns()) {
-            if (column.logical().equals("message_id") && table.changesMessageId()) {
-                if (table.interim("message_id").isEmpty()) {
-                    adds.add("[MessageIdNew] " + column.definition() + " NULL");
-                }
-            } else if (table.stored(column.logical()).isEmpty()) {
-                adds.add("[" + column.name() + "] " + column.definition() + " NULL" + fallback(column));
+        change.add(sql.guard(Phase.LEGACY, Phase.ADDITIVE, List.of()));
+        for (SqlServerCanonical.Column column : canonical.columns()) {
+            boolean changes = table.changes(column.logical());
+            if (changes
+                    ? table.interim(column.logical()).isEmpty()
+                    : table.stored(column.logical()).isEmpty()) {
+                String name = changes ? SqlServerLegacyTable.interimName(column) : column.name();
+                change.add(sql.alter("ADD [" + name + "] " + column.definition() + " NULL" + fallback(column)));
             }
         }
         if (table.libraryToken().isEmpty()) {
-            adds.add("[LibraryToken] uniqueidentifier NULL");
+            change.add(sql.alter("ADD [LibraryToken] uniqueidentifier NULL"));
         }
-        adds.forEach(column -> change.add("ALTER TABLE " + table.quoted() + " ADD " + column));
-        for (SqlServerCanonical.Computed computed : CANONICAL.computed()) {
-            if (!table.has(computed.name())) {
-                change.add(
-                        "ALTER TABLE " + table.quoted() + " ADD [" + computed.name() + "] AS " + computed.expression());
-            }
+        if (!table.has("ExactKey")) {
+            change.add(sql.alter("ADD [ExactKey] AS "
+                    + canonical.computed("ExactKey").orElseThrow().expression()));
         }
-        change.addAll(aliases(Renamed::now, Renamed::old));
-        change.add("ALTER TABLE " + table.quoted() + " SET (LOCK_ESCALATION = DISABLE)");
-        change.add(mark(Phase.ADDITIVE));
+        table.renamed().stream()
+                .filter(renamed -> !table.has(renamed.now()))
+                .forEach(renamed -> change.add(sql.alias(renamed.now(), renamed.old())));
+        if (table.inbox()) {
+            change.addAll(inboxOnly());
+        }
+        change.add(sql.alter("SET (LOCK_ESCALATION = DISABLE)"));
+        change.add(sql.mark(Phase.ADDITIVE));
         return List.of(
-                Step.together(List.of(guard(Phase.LEGACY, Phase.ADDITIVE, blocking(Phase.ADDITIVE)), sequence())),
+                Step.together(
+                        List.of(sql.guard(Phase.LEGACY, Phase.ADDITIVE, rows.blocking(Phase.ADDITIVE)), sequence())),
                 Step.together(change));
     }
 
+    private List<String> inboxOnly() {
+        List<String> change = new ArrayList<>();
+        if (!table.has(SqlServerLegacyTable.DIFFERS)) {
+            change.add(sql.differs());
+        }
+        if (table.marker().isEmpty()) {
+            change.add(sql.property("sp_addextendedproperty", SqlServerLegacyTable.CONSUMER, consumer()));
+        }
+        return change;
+    }
+
+    private String consumer() {
+        return SqlServerRows.text(String.valueOf(table.consumer()));
+    }
+
+    /** As the canonical table has it, or so that a row that an old application stores can be told from a complete one. */
     private String fallback(SqlServerCanonical.Column column) {
-        return column.constraint() == null
-                ? ""
-                : " CONSTRAINT " + table.own(column.constraint()) + " DEFAULT ("
-                        + String.valueOf(column.fallback()).replace("\"TABLE_sequence\"", table.relation("_sequence"))
-                        + ")";
+        if (!table.inbox() || !FILLED_FOR_OLD.contains(column.logical())) {
+            return sql.fallback(column);
+        }
+        return switch (column.logical()) {
+            case "work_item_id" -> sql.fallback("_NewItem", "NEWID()");
+            case "consumer" -> sql.fallback("_OneConsumer", consumer());
+            case "message_id" -> sql.fallback("_NoMessageId", "N''");
+            default -> sql.fallback("_NoSource", "N''");
+        };
     }
 
     /** Numbers below the start are for the rows that are there, and for those that come until the default does. */
@@ -111,375 +116,92 @@ final class SqlServerScript {
                 END""".formatted(table.relation("_sequence"), table.quoted());
     }
 
-    private interface Side {
-        String of(Renamed renamed);
-    }
-
-    /** The other names, for readers; they cost nothing and cannot be written. */
-    private List<String> aliases(Side alias, Side stored) {
-        return table.renamed().stream()
-                .filter(renamed -> !table.has(alias.of(renamed)))
-                .map(renamed -> "ALTER TABLE " + table.quoted() + " ADD [" + alias.of(renamed) + "] AS ["
-                        + stored.of(renamed) + "]")
-                .toList();
-    }
-
-    private List<String> dropAliases() {
-        return table.aliases().stream().map(this::dropColumn).toList();
-    }
-
-    private String dropColumn(String column) {
-        return "ALTER TABLE " + table.quoted() + " DROP COLUMN [" + column + "]";
-    }
-
-    private String dropDefault(Column column) {
-        return "ALTER TABLE " + table.quoted() + " DROP CONSTRAINT [" + column.fallback() + "]";
-    }
-
-    private String rename(String from, String to) {
-        return "EXEC sp_rename @objname = N'%s.[%s]', @newname = N'%s', @objtype = N'COLUMN'"
-                .formatted(table.quoted(), from, to);
-    }
-
     /** Every row is complete: the columns say so, and the indexes are built. */
     private List<Step> dual() {
         List<String> changes = new ArrayList<>();
-        for (String logical : List.of("sequence", "priority", "blocks_key")) {
-            SqlServerCanonical.Column column = CANONICAL.column(logical);
-            table.stored(logical)
+        for (String logical : table.filled()) {
+            SqlServerCanonical.Column column = canonical.column(logical);
+            table.now(logical)
                     .filter(Column::nullable)
-                    .ifPresent(found -> changes.add("ALTER TABLE " + table.quoted() + " ALTER COLUMN [" + found.name()
-                            + "] " + column.definition() + " NOT NULL"
-                            + (table.online() ? " WITH (ONLINE = ON)" : "")));
+                    .ifPresent(found -> changes.add(sql.alter("ALTER COLUMN [" + found.name() + "] "
+                            + column.definition() + " NOT NULL" + (table.online() ? " WITH (ONLINE = ON)" : ""))));
         }
-        changes.addAll(index("_OrderNew", true, "(Sequence)"));
-        CANONICAL.indexes().forEach(index -> changes.addAll(index(index.suffix(), index.unique(), index.body())));
+        changes.addAll(sql.index("_OrderNew", true, "(Sequence)"));
+        canonical
+                .indexes()
+                .forEach(
+                        index -> changes.addAll(sql.index(index.suffix(), index.unique(), sql.physical(index.body()))));
+        if (table.inbox()) {
+            changes.addAll(sql.index("_Differs", false, "(" + SqlServerLegacyTable.DIFFERS + ")"));
+        }
         List<Step> steps = new ArrayList<>();
         if (table.phase() == Phase.ADDITIVE) {
-            steps.add(Step.together(List.of(guard(Phase.ADDITIVE, Phase.DUAL, blocking(Phase.DUAL)))));
+            steps.add(Step.together(List.of(sql.guard(Phase.ADDITIVE, Phase.DUAL, rows.blocking(Phase.DUAL)))));
         }
         steps.add(Step.alone(changes));
         if (table.phase() == Phase.ADDITIVE) {
-            steps.add(Step.together(List.of(guard(Phase.ADDITIVE, Phase.DUAL, List.of()), mark(Phase.DUAL))));
+            steps.add(Step.together(List.of(sql.guard(Phase.ADDITIVE, Phase.DUAL, List.of()), sql.mark(Phase.DUAL))));
         }
         return steps;
-    }
-
-    /** Builds an index that is missing or was left disabled. */
-    private List<String> index(String suffix, boolean unique, String body) {
-        Index found = table.indexes().get(table.name().name() + suffix);
-        if (found != null && !found.disabled()) {
-            return List.of();
-        }
-        return List.of("CREATE " + (unique ? "UNIQUE " : "") + "INDEX " + table.own(suffix) + " ON " + table.quoted()
-                + " "
-                + physical(body) + " WITH (ALLOW_PAGE_LOCKS = OFF" + (found == null ? "" : ", DROP_EXISTING = ON")
-                + (table.online() ? ", ONLINE = ON" : "") + ")");
-    }
-
-    /** A text of the canonical script, with the names that its columns have now. */
-    private String physical(String text) {
-        String result = text;
-        for (SqlServerCanonical.Column column : CANONICAL.columns()) {
-            Optional<Column> stored = table.stored(column.logical());
-            if (stored.isPresent()) {
-                result = result.replaceAll(
-                        "\\b" + column.name() + "\\b",
-                        Matcher.quoteReplacement(stored.get().name()));
-            }
-        }
-        return result;
     }
 
     /** The new names are those that are written, from one moment to the next; the old ones are read. */
     private List<Step> flip() {
         List<String> change = new ArrayList<>();
-        change.add(guard(Phase.DUAL, Phase.FLIPPED, List.of()));
-        change.addAll(dropAliases());
+        change.add(sql.guard(Phase.DUAL, Phase.FLIPPED, List.of()));
+        if (table.inbox()) {
+            change.addAll(nothingDiffers());
+        }
+        change.addAll(sql.dropAliases());
         List<String> renamedOld = table.renamed().stream().map(Renamed::old).toList();
         table.indexes().values().stream()
-                .filter(index -> renamedOld.stream().anyMatch(old -> names(index.filter(), old)))
-                .forEach(index -> change.add("DROP INDEX [" + index.name() + "] ON " + table.quoted()));
+                .filter(index -> renamedOld.stream().anyMatch(old -> SqlServerSql.names(index.filter(), old)))
+                .forEach(index -> change.add(sql.dropIndex(index.name())));
         // Before they are renamed, and an alias has the name.
-        for (String logical : List.of("payload", "message_id")) {
+        for (String logical : table.inbox() ? List.of("payload") : List.of("payload", "message_id")) {
             table.stored(logical)
                     .filter(column -> !column.nullable())
-                    .ifPresent(column -> change.add("ALTER TABLE " + table.quoted() + " ALTER COLUMN [" + column.name()
-                            + "] " + column.definition() + " NULL"));
+                    .ifPresent(column -> change.add(
+                            sql.alter("ALTER COLUMN [" + column.name() + "] " + column.definition() + " NULL")));
         }
+        change.addAll(sql.rename(Renamed::old, Renamed::now));
         for (Renamed renamed : table.renamed()) {
-            change.add(rename(renamed.old(), renamed.now()));
+            change.add(sql.alias(renamed.old(), renamed.now()));
+            change.add(sql.deprecate(renamed.old(), renamed.now()));
         }
-        for (Renamed renamed : table.renamed()) {
-            change.add("ALTER TABLE " + table.quoted() + " ADD [" + renamed.old() + "] AS [" + renamed.now() + "]");
-            change.add(deprecate(renamed.old(), renamed.now()));
-        }
-        change.add(mark(Phase.FLIPPED));
-        return List.of(
-                Step.together(List.of(
-                        guard(Phase.DUAL, Phase.FLIPPED, blocking(Phase.FLIPPED)) + "\n" + notYoung(Phase.DUAL))),
-                Step.together(change));
-    }
-
-    /** Whether a text has this name in it. */
-    static boolean names(String text, String name) {
-        return Pattern.compile("(?i)(?<!\\w)" + Pattern.quote(name) + "(?!\\w)")
-                .matcher(text)
-                .find();
-    }
-
-    private String deprecate(String old, String now) {
-        return property(
-                        "sp_addextendedproperty",
-                        "MS_Description",
-                        "N'Deprecated: read " + now + "; dropped in phase 4'")
-                + ", @level2type = N'COLUMN', @level2name = N'" + old + "'";
-    }
-
-    /** What is old goes, and the rest becomes as if freshly installed. */
-    private List<Step> clean() {
-        List<String> drop = new ArrayList<>();
-        drop.add(guard(Phase.FLIPPED, Phase.CLEAN, List.of()));
-        drop.addAll(oldIndexes());
-        drop.addAll(dropAliases());
-        table.processed().ifPresent(column -> drop.addAll(remove(column)));
-        table.libraryToken().ifPresent(column -> drop.addAll(remove(column)));
-        if (table.interim("message_id").isPresent()) {
-            table.stored("message_id").ifPresent(column -> drop.addAll(remove(column)));
-            drop.add(rename("MessageIdNew", "MessageId"));
-        }
-        defaults(drop);
-        List<String> rebuild = new ArrayList<>();
-        rebuild.addAll(cluster());
+        change.add(sql.mark(Phase.FLIPPED));
         List<Step> steps = new ArrayList<>();
-        steps.add(Step.together(
-                List.of(guard(Phase.FLIPPED, Phase.CLEAN, blocking(Phase.CLEAN)) + "\n" + notYoung(Phase.FLIPPED))));
-        steps.add(Step.together(drop));
-        steps.add(Step.alone(rebuild));
-        List<String> end = new ArrayList<>();
-        end.add(guard(Phase.FLIPPED, Phase.CLEAN, List.of()));
-        for (SqlServerCanonical.Check check : CANONICAL.checks()) {
-            end.add("IF OBJECT_ID(N'" + table.relation(check.suffix()) + "', N'C') IS NULL ALTER TABLE "
-                    + table.quoted() + " ADD CONSTRAINT " + table.own(check.suffix()) + " CHECK ("
-                    + check.condition() + ")");
+        steps.add(Step.together(List.of(
+                sql.guard(Phase.DUAL, Phase.FLIPPED, rows.blocking(Phase.FLIPPED)) + "\n" + sql.notYoung(Phase.DUAL))));
+        if (table.inbox()) {
+            steps.add(Step.alone(List.of(forgetUnfinishedArrivals())));
         }
-        end.add(property("sp_updateextendedproperty", "dev.outbox", "N'phase 4'"));
-        steps.add(Step.together(end));
+        steps.add(Step.together(change));
         return steps;
     }
 
-    private List<String> remove(Column column) {
+    /** Once nobody else can write: the first statement takes the lock on the schema, and keeps it. */
+    private List<String> nothingDiffers() {
         List<String> statements = new ArrayList<>();
-        if (column.fallback() != null) {
-            statements.add(dropDefault(column));
+        statements.add(sql.alter("SET (LOCK_ESCALATION = DISABLE)"));
+        statements.add(sql.refuse(rows.stale()));
+        for (String unfinished : List.of("= 0 AND [MessageKey] IS NULL", "= 1")) {
+            statements.add("DELETE FROM %s WHERE %s IS NULL AND %s %s"
+                    .formatted(table.quoted(), rows.column("topic"), rows.column("status"), unfinished));
         }
-        statements.add(dropColumn(column.name()));
+        statements.addAll(sql.dropDiffers());
         return statements;
     }
 
-    /** Indexes of the old application: those that hold a column that goes, or that had another name. */
-    private List<String> oldIndexes() {
-        List<String> named =
-                new ArrayList<>(table.renamed().stream().map(Renamed::now).toList());
-        table.processed().ifPresent(column -> named.add(column.name()));
-        if (table.interim("message_id").isPresent()) {
-            table.stored("message_id").ifPresent(column -> named.add(column.name()));
-        }
-        return table.indexes().values().stream()
-                .filter(index -> !index.primaryKey() && !isOurs(index.name()))
-                .filter(index -> index.columns().stream()
-                        .anyMatch(column -> named.stream().anyMatch(column::equalsIgnoreCase)))
-                .map(index -> index.constraint()
-                        ? "ALTER TABLE " + table.quoted() + " DROP CONSTRAINT [" + index.name() + "]"
-                        : "DROP INDEX [" + index.name() + "] ON " + table.quoted())
-                .toList();
-    }
-
-    private boolean isOurs(String index) {
-        String prefix = table.name().name();
-        return List.of("_Order", "_OrderNew", "_Item", "_ItemNew").stream()
-                        .anyMatch(own -> index.equalsIgnoreCase(prefix + own))
-                || CANONICAL.indexes().stream().anyMatch(own -> index.equalsIgnoreCase(prefix + own.suffix()));
-    }
-
-    /** Defaults as the canonical table has them, and texts as long as it has them. */
-    private void defaults(List<String> statements) {
-        for (SqlServerCanonical.Column column : CANONICAL.columns()) {
-            Column found = table.stored(column.logical()).orElse(null);
-            String wanted = column.constraint() == null ? null : table.name().name() + column.constraint();
-            if (found == null || column.logical().equals("message_id")) {
-                continue;
-            }
-            if (found.fallback() != null && !found.fallback().equalsIgnoreCase(wanted)) {
-                statements.add(dropDefault(found));
-            }
-            if (wanted != null && !wanted.equalsIgnoreCase(found.fallback())) {
-                statements.add(
-                        "ALTER TABLE " + table.quoted() + " ADD" + fallback(column) + " FOR [" + found.name() + "]");
-            }
-            if (List.of("processed_by", "correlation_id").contains(column.logical())
-                    && !found.definition().equals(column.definition())) {
-                statements.add("ALTER TABLE " + table.quoted() + " ALTER COLUMN [" + found.name() + "] "
-                        + column.definition() + " NULL");
-            }
-        }
-    }
-
-    /** In the order of the sequence, as a new table is; the id is unique all the while. */
-    private List<String> cluster() {
-        Map<String, Index> indexes = table.indexes();
-        String name = table.name().name();
-        String online = table.online() ? ", ONLINE = ON" : "";
-        List<String> statements = new ArrayList<>();
-        Optional<Index> key =
-                indexes.values().stream().filter(Index::primaryKey).findFirst();
-        boolean done =
-                key.map(index -> index.name().equalsIgnoreCase(name + "_Item")).orElse(false);
-        if (!done && !indexes.containsKey(name + "_ItemNew")) {
-            statements.add("CREATE UNIQUE INDEX " + table.own("_ItemNew") + " ON " + table.quoted()
-                    + " (WorkItemId) WITH (ALLOW_PAGE_LOCKS = OFF" + online + ")");
-        }
-        if (!done) {
-            key.ifPresent(index -> statements.add("ALTER TABLE " + table.quoted() + " DROP CONSTRAINT [" + index.name()
-                    + "]" + (index.clustered() && table.online() ? " WITH (ONLINE = ON)" : "")));
-        }
-        if (!indexes.containsKey(name + "_Order")) {
-            statements.add("ALTER TABLE " + table.quoted() + " ADD CONSTRAINT " + table.own("_Order")
-                    + " UNIQUE CLUSTERED (Sequence) WITH (ALLOW_PAGE_LOCKS = OFF" + online + ")");
-        }
-        if (!done) {
-            statements.add("ALTER TABLE " + table.quoted() + " ADD CONSTRAINT " + table.own("_Item")
-                    + " PRIMARY KEY NONCLUSTERED (WorkItemId)" + (table.online() ? " WITH (ONLINE = ON)" : ""));
-        }
-        if (!done || indexes.containsKey(name + "_ItemNew")) {
-            statements.add("DROP INDEX " + table.own("_ItemNew") + " ON " + table.quoted());
-        }
-        if (indexes.containsKey(name + "_OrderNew")) {
-            statements.add("DROP INDEX " + table.own("_OrderNew") + " ON " + table.quoted());
-        }
-        return statements;
-    }
-
-    /** The old names are written again. */
-    private List<Step> backToDual() {
-        List<String> change = new ArrayList<>();
-        change.add(guard(Phase.FLIPPED, Phase.DUAL, rows.losses(Phase.DUAL)));
-        change.addAll(dropAliases());
-        for (Renamed renamed : table.renamed()) {
-            change.add(rename(renamed.now(), renamed.old()));
-        }
-        for (Renamed renamed : table.renamed()) {
-            change.add("ALTER TABLE " + table.quoted() + " ADD [" + renamed.now() + "] AS [" + renamed.old() + "]");
-        }
-        change.add(mark(Phase.DUAL));
-        return List.of(Step.together(change));
-    }
-
-    /** Takes away what phase 1 added. */
-    private List<Step> backToLegacy() {
-        List<String> change = new ArrayList<>();
-        change.add(guard(Phase.ADDITIVE, Phase.LEGACY, rows.losses(Phase.LEGACY)));
-        change.addAll(dropAliases());
-        table.indexes().values().stream()
-                .filter(index -> isOurs(index.name()))
-                .forEach(index -> change.add("DROP INDEX [" + index.name() + "] ON " + table.quoted()));
-        CANONICAL.computed().stream()
-                .filter(computed -> table.has(computed.name()))
-                .forEach(computed -> change.add(dropColumn(computed.name())));
-        for (SqlServerCanonical.Column column : CANONICAL.columns()) {
-            if (!LegacyNames.OUTBOX.known().contains(column.logical())
-                    && !List.of("processed_by", "correlation_id").contains(column.logical())) {
-                table.stored(column.logical()).ifPresent(found -> change.addAll(remove(found)));
-            }
-        }
-        table.interim("message_id").ifPresent(column -> change.addAll(remove(column)));
-        table.libraryToken().ifPresent(column -> change.addAll(remove(column)));
-        change.add("DROP SEQUENCE IF EXISTS " + table.relation("_sequence"));
-        change.add("DROP TABLE IF EXISTS " + table.relation("_backfill"));
-        change.add("EXEC sp_dropextendedproperty @name = N'dev.outbox'" + place());
-        return List.of(Step.together(change));
-    }
-
-    private List<SqlServerRows.Check> blocking(Phase phase) {
-        return rows.checks().stream()
-                .filter(check -> check.blocks().contains(phase))
-                .toList();
-    }
-
-    /** Refuses a table that is in another phase, and rows that these are true of. */
-    private String guard(Phase from, Phase to, List<SqlServerRows.Check> checks) {
-        StringBuilder guard = new StringBuilder();
-        if (table.phase() != to) {
-            guard.append(refuse(
-                    from == Phase.LEGACY
-                            ? says() + " IS NOT NULL"
-                            : "COALESCE(" + says() + ", N'') NOT LIKE N'phase " + from.mark() + "%'",
-                    "it must be in " + from + " to go to " + to));
-        }
-        for (SqlServerRows.Check check : checks) {
-            guard.append(refuse(
-                    "EXISTS (SELECT 1 FROM " + table.quoted() + " t WHERE " + check.condition() + ")", check.text()));
-        }
-        return guard.isEmpty() ? "DECLARE @nothing int" : guard.toString();
-    }
-
-    private String notYoung(Phase phase) {
-        return refuse(
-                says() + " > CONCAT(N'phase " + phase.mark() + " since ', " + ago(noticed()) + ", N'Z')",
-                Guard.young(phase, noticed()));
-    }
-
-    /** The time so long ago, and a millisecond later, for times are rounded. */
-    static String ago(Duration length) {
-        return time("DATEADD(millisecond, " + (1 - length.toMillis()) + ", SYSUTCDATETIME())");
-    }
-
-    /** A time as texts have it, in milliseconds. */
-    private static String time(String expression) {
-        return "REPLACE(CONVERT(nvarchar(23), CAST(" + expression + " AS datetime2(3)), 126), N' ', N'T')";
-    }
-
-    private Duration noticed() {
-        return options.refreshInterval().multipliedBy(2);
-    }
-
-    private String refuse(String condition, String reason) {
+    /** Arrived and not processed, and no topic to handle it by: its next arrival is the first. In small transactions. */
+    private String forgetUnfinishedArrivals() {
         return """
-                IF %s
-                BEGIN;
-                    THROW %d, N'%s', 1;
-                END;
-                """.formatted(condition, REFUSED, ("table " + table.name() + ": " + reason).replace("'", "''"));
-    }
-
-    /** What the table says of its phase. */
-    private String says() {
-        return "(SELECT CAST(p.value AS nvarchar(255)) FROM sys.extended_properties p WHERE p.class = 1 AND p.major_id = OBJECT_ID(N'"
-                + table.quoted() + "') AND p.minor_id = 0 AND p.name = N'dev.outbox')";
-    }
-
-    private String mark(Phase phase) {
-        return """
-                DECLARE @mark nvarchar(255);
-                SET @mark = CONCAT(N'phase %s since ', %s, N'Z');
-                %s""".formatted(
-                        phase.mark(),
-                        time("SYSUTCDATETIME()"),
-                        property(
-                                table.marker().isEmpty() ? "sp_addextendedproperty" : "sp_updateextendedproperty",
-                                "dev.outbox",
-                                "@mark"));
-    }
-
-    private String property(String procedure, String name, String value) {
-        return "EXEC " + procedure + " @name = N'" + name + "', @value = " + value + place();
-    }
-
-    private String place() {
-        if (table.name().schema() == null) {
-            throw new OutboxException("table \"" + table.name() + "\" has no schema");
-        }
-        return ", @level0type = N'SCHEMA', @level0name = N'" + table.name().schema()
-                + "', @level1type = N'TABLE', @level1name = N'" + table.name().name() + "'";
+                DECLARE @removed int = 1;
+                WHILE @removed > 0
+                BEGIN
+                    DELETE FROM %1$s WHERE %2$s IS NULL AND %3$s < 2 AND [Sequence] IN (
+                        SELECT TOP (1000) [Sequence] FROM %1$s WHERE %2$s IS NULL AND %3$s < 2);
+                    SET @removed = @@ROWCOUNT;
+                END""".formatted(table.quoted(), rows.column("topic"), rows.column("status"));
     }
 }

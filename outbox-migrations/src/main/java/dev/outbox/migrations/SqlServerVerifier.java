@@ -1,7 +1,6 @@
 package dev.outbox.migrations;
 
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.Marker;
 import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.migrations.Finding.Concern;
@@ -18,9 +17,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Looks an outbox table of SQL Server over: its catalog first, then its rows. */
+/** Looks an outbox or inbox table of SQL Server over: its catalog first, then its rows. */
 final class SqlServerVerifier {
     private static final List<String> TIMES = List.of("datetime2", "datetimeoffset");
+
+    private static final List<String> TEXTS = List.of("varchar", "nvarchar");
 
     /** What a legacy column may be, so that it can be used as it is. */
     private static final Map<String, List<String>> TYPES = Map.of(
@@ -35,7 +36,17 @@ final class SqlServerVerifier {
             "due_on", TIMES,
             "locked_until", TIMES);
 
-    /** Not every legacy table has them. */
+    /** Where that of an inbox is another. */
+    private static final Map<String, List<String>> INBOX_TYPES = Map.of(
+            "message_id", TEXTS,
+            "source", TEXTS,
+            "status", TEXTS,
+            "hash", List.of("binary", "varbinary"),
+            "first_seen_on", TIMES,
+            "last_seen_on", TIMES,
+            "processed_on", TIMES);
+
+    /** Not every legacy outbox has them. */
     private static final List<String> SHARED = List.of("processed_by", "processed_on", "correlation_id");
 
     /** What names the table: views, procedures, functions and triggers. */
@@ -86,9 +97,10 @@ final class SqlServerVerifier {
     }
 
     private void legacyColumns() {
-        for (String logical : LegacyNames.OUTBOX.known()) {
+        for (String logical : table.kind().legacy.known()) {
             Column found = table.stored(logical).orElse(null);
-            List<String> types = TYPES.get(logical);
+            List<String> types =
+                    table.inbox() && INBOX_TYPES.containsKey(logical) ? INBOX_TYPES.get(logical) : TYPES.get(logical);
             if (found == null) {
                 add(Concern.COLUMN_MISSING, "no column stands for " + logical, true, Phase.ADDITIVE);
             } else if (types != null && !types.contains(found.type())) {
@@ -104,9 +116,9 @@ final class SqlServerVerifier {
 
     /** Names that phase 1 needs for columns of its own. */
     private void taken() {
-        for (SqlServerCanonical.Column column : SqlServerCanonical.OUTBOX.columns()) {
-            if (!SHARED.contains(column.logical())
-                    && !LegacyNames.OUTBOX.known().contains(column.logical())
+        for (SqlServerCanonical.Column column : table.canonical().columns()) {
+            if (!(SHARED.contains(column.logical()) && !table.inbox())
+                    && !table.kind().legacy.known().contains(column.logical())
                     && table.stored(column.logical()).isPresent()) {
                 add(
                         Concern.COLUMN_TYPE,
@@ -118,7 +130,7 @@ final class SqlServerVerifier {
     }
 
     private void columns() {
-        for (SqlServerCanonical.Column column : SqlServerCanonical.OUTBOX.columns()) {
+        for (SqlServerCanonical.Column column : table.canonical().columns()) {
             if (table.stored(column.logical()).isEmpty()
                     && table.interim(column.logical()).isEmpty()) {
                 add(Concern.COLUMN_MISSING, "column " + column.name() + " is missing; run phase 1 again", true, next());
@@ -127,11 +139,17 @@ final class SqlServerVerifier {
     }
 
     private void indexes() {
-        if (table.phase().before(Phase.DUAL)) {
+        if (table.phase().before(Phase.DUAL) || isBuiltAnew()) {
             return;
         }
-        for (SqlServerCanonical.Index index : SqlServerCanonical.OUTBOX.indexes()) {
-            String name = table.name().name() + index.suffix();
+        List<String> suffixes = new ArrayList<>(table.canonical().indexes().stream()
+                .map(SqlServerCanonical.Index::suffix)
+                .toList());
+        if (table.inbox() && table.phase() == Phase.DUAL) {
+            suffixes.add("_Differs");
+        }
+        for (String suffix : suffixes) {
+            String name = table.name().name() + suffix;
             SqlServerLegacyTable.Index found = table.indexes().get(name);
             if (found == null) {
                 add(
@@ -146,11 +164,18 @@ final class SqlServerVerifier {
         }
     }
 
+    /** An inbox whose phase 4 was interrupted. */
+    private boolean isBuiltAnew() {
+        return table.inbox()
+                && table.phase() == Phase.FLIPPED
+                && table.indexes().containsKey(table.name().name() + "_StatusNew");
+    }
+
     private void age() throws SQLException {
         Duration noticed = options.refreshInterval().multipliedBy(2);
         if ((table.phase() == Phase.DUAL || table.phase() == Phase.FLIPPED)
                 && number("SELECT CASE WHEN N'" + since().toString().replace("Z", "") + "' > "
-                                + SqlServerScript.ago(noticed)
+                                + SqlServerSql.ago(noticed)
                                 + " THEN 1 ELSE 0 END")
                         == 1) {
             add(Concern.TOO_RECENT, Guard.young(table.phase(), noticed), false, next());
@@ -183,15 +208,18 @@ final class SqlServerVerifier {
         List<String> old =
                 new ArrayList<>(table.renamed().stream().map(Renamed::old).toList());
         table.processed().ifPresent(column -> old.add(column.name()));
+        if (table.inbox() && table.interim("status").isPresent()) { // which changes what it says
+            table.stored("status").ifPresent(column -> old.add(column.name()));
+        }
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(READERS)) {
             while (row.next()) {
                 String text = row.getString("definition");
-                if (text == null || !SqlServerScript.names(text, table.name().name())) {
+                if (text == null || !SqlServerSql.names(text, table.name().name())) {
                     continue;
                 }
                 List<String> named = old.stream()
-                        .filter(column -> SqlServerScript.names(text, column))
+                        .filter(column -> SqlServerSql.names(text, column))
                         .toList();
                 if (!named.isEmpty()) {
                     add(
@@ -209,7 +237,7 @@ final class SqlServerVerifier {
     /** Columns of the application's own that our inserts would not fill. */
     private void strangers() {
         List<String> known = new ArrayList<>();
-        SqlServerCanonical.OUTBOX.columns().forEach(column -> {
+        table.canonical().columns().forEach(column -> {
             table.stored(column.logical()).ifPresent(found -> known.add(found.name()));
             table.interim(column.logical()).ifPresent(found -> known.add(found.name()));
         });
@@ -221,7 +249,8 @@ final class SqlServerVerifier {
                     && !known.contains(column.name())) {
                 add(
                         Concern.COLUMN_NULLABILITY,
-                        "column " + column.name() + " is none of the outbox's, must not be null and has no default, so"
+                        "column " + column.name() + " is none of the " + (table.inbox() ? "inbox" : "outbox")
+                                + "'s, must not be null and has no default, so"
                                 + " that no message can be stored; give it a default or allow nulls",
                         true,
                         next());

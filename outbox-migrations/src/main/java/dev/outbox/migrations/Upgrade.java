@@ -50,7 +50,7 @@ public final class Upgrade {
     }
 
     /**
-     * The upgrade of an inbox. Not on SQL Server yet, where it is refused.
+     * The upgrade of an inbox.
      *
      * @param consumer whose the rows of the legacy table are, which had only one
      */
@@ -108,7 +108,8 @@ public final class Upgrade {
     public Phase phase(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
             return isSqlServer(connection)
-                    ? SqlServerLegacyTable.read(connection, name, kind).phase()
+                    ? SqlServerLegacyTable.read(connection, name, kind, consumer)
+                            .phase()
                     : LegacyTable.read(connection, name, kind).phase();
         } catch (SQLException e) {
             throw SqlFailure.of("cannot read table \"" + name + "\"", e);
@@ -127,7 +128,9 @@ public final class Upgrade {
     /** {@link #report(DataSource)} on this connection, which is left as it is. */
     public TableReport report(Connection connection) throws SQLException {
         return isSqlServer(connection)
-                ? new SqlServerVerifier(connection, SqlServerLegacyTable.read(connection, name, kind), options).report()
+                ? new SqlServerVerifier(
+                                connection, SqlServerLegacyTable.read(connection, name, kind, consumer), options)
+                        .report()
                 : new Verifier(connection, LegacyTable.read(connection, name, kind), consumer, options).report();
     }
 
@@ -165,7 +168,8 @@ public final class Upgrade {
 
     private List<Step> steps(Connection connection, Phase phase) throws SQLException {
         if (isSqlServer(connection)) {
-            return new SqlServerScript(SqlServerLegacyTable.read(connection, name, kind), options).steps(phase);
+            return new SqlServerScript(SqlServerLegacyTable.read(connection, name, kind, consumer), options)
+                    .steps(phase);
         }
         LegacyTable table = LegacyTable.read(connection, name, kind);
         PhaseScript script = new PhaseScript(table, consumer, options);
@@ -237,7 +241,7 @@ public final class Upgrade {
 
     /** What a script of ours says itself is for people to read. */
     private static OutboxException failure(String what, SQLException e) {
-        return e.getErrorCode() == SqlServerScript.REFUSED
+        return e.getErrorCode() == SqlServerSql.REFUSED
                 ? new OutboxException(what + ": " + e.getMessage(), e, false)
                 : SqlFailure.of(what, e);
     }
@@ -253,7 +257,7 @@ public final class Upgrade {
 
     private List<Step> stepsBack(Connection connection, Phase phase) throws SQLException {
         if (isSqlServer(connection)) {
-            return new SqlServerScript(SqlServerLegacyTable.read(connection, name, kind), options).stepsBack(phase);
+            return new SqlServerBack(SqlServerLegacyTable.read(connection, name, kind, consumer), options).steps(phase);
         }
         LegacyTable table = LegacyTable.read(connection, name, kind);
         PhaseScript script = new PhaseScript(table, consumer, options);

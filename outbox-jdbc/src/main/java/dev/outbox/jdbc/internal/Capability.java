@@ -23,7 +23,11 @@ public enum Capability {
     /** The old column of the message id is a UUID. */
     ANY_MESSAGE_ID("a message id that is no UUID", Phase.FLIPPED),
     /** Before it the message id alone is the key of the table. */
-    MANY_SOURCES("the same message id from several sources or for several consumers", Phase.FLIPPED);
+    MANY_SOURCES("the same message id from several sources or for several consumers", Phase.FLIPPED),
+    /** An inbox of SQL Server is claimed by its old status until the flip. */
+    SQLSERVER_INBOX_PRIORITY("a priority", Phase.FLIPPED),
+    /** SQL Server would rewrite the table to replace its key, so that comes last. */
+    SQLSERVER_MANY_SOURCES(MANY_SOURCES.what, Phase.CLEAN);
 
     private final String what;
     private final Phase from;
@@ -54,6 +58,12 @@ public enum Capability {
     public static void checkInbox(Message message, TableName table, Phase phase) {
         INBOX_CORRELATION.check(message.correlationId() != null, table, phase);
         check(message, table, phase);
+    }
+
+    /** {@link #checkInbox} on SQL Server. */
+    public static void checkSqlServerInbox(Message message, TableName table, Phase phase) {
+        SQLSERVER_INBOX_PRIORITY.check(message.priority() != Priority.NORMAL, table, phase);
+        checkInbox(message, table, phase);
     }
 
     private static void check(Message message, TableName table, Phase phase) {

@@ -24,9 +24,10 @@ public record Writes(Map<String, List<Target>> targets, Map<String, String> defa
     /** To the columns as they are. */
     public static final Writes PLAIN = new Writes(Map.of(), Map.of());
 
+    /** Where a statement says UPDATE t, the table is called so in its FROM. */
     private static final Pattern WRITE = Pattern.compile(
             "INSERT INTO \\{table}(?:\\s+AS\\s+[a-z]+)?\\s*\\(|UPDATE \\{table}(?:\\s+[a-z]+)?(?:\\s+WITH \\([^()]*\\))?\\s+SET\\s"
-                    + "|DO UPDATE SET\\s");
+                    + "|DO UPDATE SET\\s|UPDATE t SET\\s");
 
     private static final Pattern ASSIGNMENT = Pattern.compile("\\s*\\{([a-z_]+)}\\s*=\\s*(.*)", Pattern.DOTALL);
 

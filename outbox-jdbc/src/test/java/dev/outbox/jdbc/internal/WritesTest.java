@@ -33,6 +33,13 @@ class WritesTest {
     }
 
     @Test
+    void anUpdateOfATableThatIsNamedLaterDoesToo() {
+        assertThat(rewritten("UPDATE t SET {due_on} = m.due FROM {table} t JOIN m ON t.{topic} = m.topic"))
+                .isEqualTo("UPDATE t SET \"due_on\" = m.due, \"DueTimeUtc\" = m.due FROM {table} t JOIN m"
+                        + " ON t.{topic} = m.topic");
+    }
+
+    @Test
     void aValueIsTranslatedForItsColumn() {
         assertThat(rewritten("UPDATE {table} SET {status} = v.status FROM v"))
                 .isEqualTo("UPDATE {table} SET \"status\" = v.status,"

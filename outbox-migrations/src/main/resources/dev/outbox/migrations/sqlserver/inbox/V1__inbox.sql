@@ -1,10 +1,11 @@
 -- The canonical inbox table. ${inbox_table} is the one placeholder; the schema is the one in force (the
 -- user's default schema). One batch without GO.
 --
--- It is the outbox table, per consumer, and with the identity of a message as its key. A row without a Topic is
+-- It is the outbox table, per consumer, and the identity of a message is unique. A row without a Topic is
 -- the record of a message that was received: finished from the start, so that no poller can claim it. Receiving
 -- it again changes no column of any index. What the outbox table says about SET options and the Exact columns
--- holds here too.
+-- holds here too. They are not stored but in indexes, so that a legacy table gets them without being rewritten; a
+-- primary key would want them stored.
 
 SET ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, ARITHABORT, CONCAT_NULL_YIELDS_NULL, QUOTED_IDENTIFIER ON;
 
@@ -41,10 +42,10 @@ CREATE TABLE [${inbox_table}] (
     Payload       nvarchar(max)    NULL,
     PayloadBytes  varbinary(max)   NULL,
     ExactKey       AS (CAST(REVERSE(STUFF(REVERSE(MessageKey), 1, 0, N'.')) AS nvarchar(256)) COLLATE Latin1_General_100_BIN2),
-    ExactSource    AS (CAST(REVERSE(STUFF(REVERSE(Source), 1, 0, N'.')) AS nvarchar(256)) COLLATE Latin1_General_100_BIN2) PERSISTED NOT NULL,
-    ExactMessageId AS (CAST(REVERSE(STUFF(REVERSE(MessageId), 1, 0, N'.')) AS nvarchar(256)) COLLATE Latin1_General_100_BIN2) PERSISTED NOT NULL,
-    CONSTRAINT [${inbox_table}_Message] PRIMARY KEY NONCLUSTERED (Consumer, ExactSource, ExactMessageId),
-    CONSTRAINT [${inbox_table}_Order] UNIQUE CLUSTERED (Sequence) WITH (ALLOW_PAGE_LOCKS = OFF),
+    ExactSource    AS (CAST(REVERSE(STUFF(REVERSE(Source), 1, 0, N'.')) AS nvarchar(256)) COLLATE Latin1_General_100_BIN2),
+    ExactMessageId AS (CAST(REVERSE(STUFF(REVERSE(MessageId), 1, 0, N'.')) AS nvarchar(256)) COLLATE Latin1_General_100_BIN2),
+    CONSTRAINT [${inbox_table}_Order] PRIMARY KEY CLUSTERED (Sequence) WITH (ALLOW_PAGE_LOCKS = OFF),
+    CONSTRAINT [${inbox_table}_Message] UNIQUE NONCLUSTERED (Consumer, ExactSource, ExactMessageId),
     CONSTRAINT [${inbox_table}_Status] CHECK (Status BETWEEN 0 AND 3),
     CONSTRAINT [${inbox_table}_Priority] CHECK (Priority BETWEEN 0 AND 2),
     CONSTRAINT [${inbox_table}_SomeKey] CHECK (DATALENGTH(MessageKey) > 0),

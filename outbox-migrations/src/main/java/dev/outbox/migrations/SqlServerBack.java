@@ -1,0 +1,81 @@
+package dev.outbox.migrations;
+
+import dev.outbox.jdbc.Phase;
+import dev.outbox.migrations.SqlServerLegacyTable.Renamed;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Writes what takes a table of SQL Server one phase back. */
+final class SqlServerBack {
+    private final SqlServerLegacyTable table;
+    private final SqlServerSql sql;
+    private final SqlServerRows rows;
+
+    SqlServerBack(SqlServerLegacyTable table, Upgrade.Options options) {
+        this.table = table;
+        this.sql = new SqlServerSql(table, options);
+        this.rows = new SqlServerRows(table, options.quietFor());
+    }
+
+    List<Step> steps(Phase phase) {
+        return switch (phase) {
+            case LEGACY -> toLegacy();
+            case ADDITIVE ->
+                List.of(Step.together(List.of(sql.guard(Phase.DUAL, phase, rows.losses(phase)), sql.mark(phase))));
+            case DUAL -> toDual();
+            case FLIPPED, SETTLING, CLEAN ->
+                throw new IllegalArgumentException("a table can go back to phase 0, 1 or 2, not to " + phase);
+        };
+    }
+
+    /** The old names are written again. */
+    private List<Step> toDual() {
+        List<String> change = new ArrayList<>();
+        change.add(sql.guard(Phase.FLIPPED, Phase.DUAL, rows.losses(Phase.DUAL)));
+        change.addAll(sql.dropAliases());
+        change.addAll(sql.rename(Renamed::now, Renamed::old));
+        table.renamed().forEach(renamed -> change.add(sql.alias(renamed.now(), renamed.old())));
+        if (!table.inbox()) {
+            change.add(sql.mark(Phase.DUAL));
+            return List.of(Step.together(change));
+        }
+        if (!table.has(SqlServerLegacyTable.DIFFERS)) {
+            change.add(sql.differs());
+        }
+        change.add(sql.mark(Phase.DUAL));
+        return List.of(
+                Step.together(change),
+                Step.alone(sql.index("_Differs", false, "(" + SqlServerLegacyTable.DIFFERS + ")")));
+    }
+
+    /** Takes away what phase 1 added. */
+    private List<Step> toLegacy() {
+        List<String> change = new ArrayList<>();
+        change.add(sql.guard(Phase.ADDITIVE, Phase.LEGACY, rows.losses(Phase.LEGACY)));
+        table.indexes().values().stream()
+                .filter(index -> sql.isOurs(index.name())
+                        && !index.name().equalsIgnoreCase(table.name().name() + "_Differs"))
+                .forEach(index -> change.add(sql.dropIndex(index.name())));
+        change.addAll(sql.dropDiffers());
+        change.addAll(sql.dropAliases());
+        table.canonical().computed().stream()
+                .filter(computed -> table.has(computed.name()))
+                .forEach(computed -> change.add(sql.dropColumn(computed.name())));
+        for (SqlServerCanonical.Column column : table.canonical().columns()) {
+            if (table.changes(column.logical())) {
+                table.interim(column.logical()).ifPresent(found -> change.addAll(sql.remove(found)));
+            } else if (!table.kind().legacy.known().contains(column.logical())
+                    && !table.shared().contains(column.logical())) {
+                table.stored(column.logical()).ifPresent(found -> change.addAll(sql.remove(found)));
+            }
+        }
+        table.libraryToken().ifPresent(column -> change.addAll(sql.remove(column)));
+        change.add("DROP SEQUENCE IF EXISTS " + table.relation("_sequence"));
+        change.add("DROP TABLE IF EXISTS " + table.relation("_backfill"));
+        if (table.inbox()) {
+            change.add(sql.dropProperty(SqlServerLegacyTable.CONSUMER));
+        }
+        change.add(sql.dropProperty("dev.outbox"));
+        return List.of(Step.together(change));
+    }
+}
