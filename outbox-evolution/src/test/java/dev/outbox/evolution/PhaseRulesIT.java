@@ -275,7 +275,9 @@ class PhaseRulesIT {
 
     /** One that looks at the table when it is built, and when a statement fails. */
     private PostgresOutbox unaware() {
-        return PostgresOutbox.builder(pool).refreshInterval(Duration.ofMinutes(1)).build();
+        return PostgresOutbox.builder(pool)
+                .refreshInterval(Duration.ofMinutes(1))
+                .build();
     }
 
     @Test
