@@ -3,6 +3,7 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.Incoming;
@@ -130,7 +131,8 @@ class SqlServerRolesIT {
                 if (!database.isBabelfish()) { // where a user who may do something cannot be dropped
                     database.execute("DROP USER " + name);
                 }
-                database.execute("DROP LOGIN " + name);
+                await().ignoreExceptionsInstanceOf(IllegalStateException.class) // until its sessions have ended
+                        .untilAsserted(() -> database.execute("DROP LOGIN " + name));
             });
         }
 
