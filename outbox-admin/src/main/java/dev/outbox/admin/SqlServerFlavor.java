@@ -4,6 +4,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.ItemColumns;
 import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.Marker;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.Query;
@@ -105,7 +106,9 @@ final class SqlServerFlavor implements Flavor {
     }
 
     private static String physical(TableName name, Box box, Map<String, String> columns, String column) {
-        String found = columns.get(plain(column));
+        // while an old column of another type has its name
+        String interim = columns.get(plain(LegacyNames.interim(column)));
+        String found = interim == null ? columns.get(plain(column)) : interim;
         if (found == null) {
             throw new OutboxException("table \"" + name + "\" is not an " + box + " table: it has no column " + column
                     + "; apply outbox-migrations (sqlserver) or name another table");
