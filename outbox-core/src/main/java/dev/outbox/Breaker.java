@@ -1,7 +1,6 @@
 package dev.outbox;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -69,11 +68,8 @@ final class Breaker {
      * @param since the same on the JVM's own clock
      */
     private record Held(Holder holder, List<Verdict> group, long at, long since) {
-        /** The time it was held back is part of the delay until the next attempt, not on top of it. */
         void count() {
-            List<Verdict> now = new ArrayList<>(group);
-            now.set(0, group.get(0).after(Duration.ofNanos(System.nanoTime() - since)));
-            holder.count(now);
+            holder.count(group);
         }
     }
 

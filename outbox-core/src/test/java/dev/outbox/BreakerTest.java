@@ -15,8 +15,6 @@ import org.junit.jupiter.api.Test;
 class BreakerTest {
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
-    private static final Duration RETRY = Duration.ofHours(1);
-
     private static final WorkItem PROBE = item("probe");
 
     private final BreakerPolicy policy = new BreakerPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(4));
@@ -26,13 +24,11 @@ class BreakerTest {
     /** What came back to a poller, by item. */
     private static final class Poller implements Breaker.Holder {
         private final List<String> counted = new ArrayList<>();
-        private final List<Duration> delays = new ArrayList<>();
         private final List<String> putOff = new ArrayList<>();
 
         @Override
         public void count(List<Verdict> group) {
             counted.add(group.get(0).item().id());
-            delays.add(group.get(0).settlement().delay());
         }
 
         @Override
@@ -48,7 +44,7 @@ class BreakerTest {
     private boolean fail(Poller poller, String id, long now) {
         WorkItem item = item(id);
         Run run = new Run(List.of(item), new Claim("token", Instant.EPOCH, List.of(item), List.of(), false), 0);
-        Settlement retry = Settlement.retry(new Lease(id, "token"), RETRY, "failed");
+        Settlement retry = Settlement.retry(new Lease(id, "token"), Duration.ZERO, "failed");
         return breaker.failed(poller, List.of(new Verdict(run, item, retry, Duration.ZERO)), now);
     }
 
@@ -73,16 +69,6 @@ class BreakerTest {
 
         assertThat(poller.counted).containsExactly("bad");
         assertThat(poller.putOff).isEmpty();
-    }
-
-    @Test
-    void theTimeThatAVerdictWasHeldBackIsPartOfItsDelay() {
-        fail("bad", 0);
-        breaker.succeeded(2 * SECOND);
-
-        assertThat(poller.delays)
-                .singleElement()
-                .satisfies(delay -> assertThat(delay).isPositive().isLessThan(RETRY));
     }
 
     @Test
