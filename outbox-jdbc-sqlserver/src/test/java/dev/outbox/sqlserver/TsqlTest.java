@@ -195,7 +195,7 @@ class TsqlTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("everyStatement")
     void aTextThatIsComparedSaysItsCollation(String name, String statement) {
-        assertThat(comparedWithoutCollation(statement)).isEmpty();
+        assertThat(comparedWithoutCollation(resolved(statement))).isEmpty();
     }
 
     @Test
@@ -203,7 +203,7 @@ class TsqlTest {
         String slipped = SqlServerReceive.ENQUEUE.replace(
                 "Source nvarchar(255) COLLATE Latin1_General_100_BIN2", "Source nvarchar(255)");
 
-        assertThat(comparedWithoutCollation(slipped)).containsExactly("Source");
+        assertThat(comparedWithoutCollation(resolved(slipped))).containsExactly("Source");
     }
 
     /** A variable has the collation of the database, which may count by code point where others count by unit. */
