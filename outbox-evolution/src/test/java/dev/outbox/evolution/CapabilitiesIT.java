@@ -26,7 +26,7 @@ class CapabilitiesIT {
     @ParameterizedTest
     @EnumSource(names = {"LEGACY", "ADDITIVE", "DUAL", "FLIPPED"})
     void anOutboxRefusesWhatItsPhaseLacks(Phase phase) throws SQLException {
-        PhasedTable table = PhasedTable.of(phase);
+        PhasedTable table = emptied(phase);
         PostgresOutbox outbox = PostgresOutbox.create(table.pool());
         Map<Message, Phase> from = Map.of(
                 MESSAGE.correlationId("c").id("0190a1b2-0000-7000-8000-000000000001"),
@@ -53,7 +53,7 @@ class CapabilitiesIT {
     @ParameterizedTest
     @EnumSource(names = {"LEGACY", "ADDITIVE", "DUAL", "FLIPPED"})
     void anInboxRefusesWhatItsPhaseLacks(Phase phase) throws SQLException {
-        PhasedTable table = PhasedTable.of(phase);
+        PhasedTable table = emptied(phase);
         PostgresInbox inbox = PostgresInbox.builder(table.pool())
                 .consumer(PhasedTable.CONSUMER)
                 .build();
@@ -82,7 +82,7 @@ class CapabilitiesIT {
     @ParameterizedTest
     @EnumSource(names = {"LEGACY", "ADDITIVE", "DUAL", "FLIPPED"})
     void theSameIdOfAnotherSourceIsNeitherADuplicateNorProcessed(Phase phase) throws SQLException {
-        PhasedTable table = PhasedTable.of(phase);
+        PhasedTable table = emptied(phase);
         PostgresInbox inbox = PostgresInbox.builder(table.pool())
                 .consumer(PhasedTable.CONSUMER)
                 .build();
@@ -94,6 +94,13 @@ class CapabilitiesIT {
                             .isFirst())
                     .isTrue();
         });
+    }
+
+    /** Others may have left their rows in it. */
+    private static PhasedTable emptied(Phase phase) {
+        PhasedTable table = PhasedTable.of(phase);
+        table.execute("TRUNCATE outbox, inbox");
+        return table;
     }
 
     private interface Call {
