@@ -97,6 +97,47 @@ class BackfillIT {
         }
     }
 
+    @Test
+    void twoRunsAtOnceDoNoHarm() throws SQLException {
+        try (Legacy legacy = new Legacy(Spelling.PASCAL)) {
+            fill(legacy, 100);
+            OUTBOX.apply(legacy.dataSource(), Phase.ADDITIVE);
+            AtomicBoolean overtaken = new AtomicBoolean();
+
+            long done = OUTBOX.backfill()
+                    .batch(10)
+                    .listener(progress -> {
+                        if (overtaken.compareAndSet(false, true)) {
+                            assertThat(OUTBOX.backfill().run(legacy.dataSource()))
+                                    .isEqualTo(90);
+                        }
+                    })
+                    .run(legacy.dataSource());
+
+            assertThat(done).isEqualTo(10);
+            assertNumberedInOrder(legacy, 100);
+        }
+    }
+
+    @Test
+    void whatIsFinishedAndDoesNotSaySinceWhenCountsFromNow() throws SQLException {
+        for (Spelling spelling : new Spelling[] {Spelling.PASCAL, Spelling.SNAKE}) {
+            try (Legacy legacy = new Legacy(spelling)) {
+                legacy.run("INSERT INTO outbox ([Topic], [Payload], [Status], [IsProcessed]) VALUES"
+                        + " ('done', 'p', 2, true), ('contradiction', 'p', 0, true), ('dead', 'p', 3, false),"
+                        + " ('ready', 'p', 0, false)");
+                OUTBOX.apply(legacy.dataSource(), Phase.ADDITIVE);
+
+                OUTBOX.backfill().run(legacy.dataSource());
+
+                assertThat(legacy.rows(
+                                "SELECT [Topic] FROM outbox WHERE [ProcessedAt] IS NOT NULL AND processed_on = [ProcessedAt]"
+                                        + " ORDER BY 1"))
+                        .containsExactly("contradiction", "dead", "done");
+            }
+        }
+    }
+
     /** An old application at work meanwhile: rows come, and rows of before change. */
     private static int write(Legacy legacy, AtomicBoolean stop) throws SQLException {
         int added = 0;

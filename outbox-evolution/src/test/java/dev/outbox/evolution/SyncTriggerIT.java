@@ -114,13 +114,13 @@ class SyncTriggerIT {
             3 | [IsProcessed] = true                                            | 3,3,t,-   | false
             3 | [Status] = 0                                                    | 0,0,f,-   | true
             3 | [Status] = 2, [IsProcessed] = true                              | 2,2,t,set | true
-            1 | status = 2                                                      | 2,2,t,-   | false
+            1 | status = 2                                                      | 2,2,t,set | false
             1 | status = 2, processed_on = now()                                | 2,2,t,set | false
             1 | status = 0                                                      | 0,0,f,-   | false
             1 | status = 3                                                      | 3,3,f,-   | false
             2 | status = 0, processed_on = NULL                                 | 0,0,f,-   | false
             1 | status = 2, [Status] = 2, [IsProcessed] = true                  | 2,2,t,-   | false
-            1 | status = 2, [IsProcessed] = true                                | 2,2,t,-   | false
+            1 | status = 2, [IsProcessed] = true                                | 2,2,t,set | false
             1 | status = 3, [IsProcessed] = true                                | 3,3,t,-   | false
             1 | status = 2, [Status] = 3                                        | refused   | false
             1 | status = 0, [IsProcessed] = true                                | refused   | false
@@ -148,7 +148,7 @@ class SyncTriggerIT {
 
     @ParameterizedTest(name = "from {0}: {1} gives {2}")
     @CsvSource(delimiter = '|', textBlock = """
-            0 | status = 2                                                | 2,t,-
+            0 | status = 2                                                | 2,t,set
             0 | is_processed = true                                       | 2,t,set
             1 | status = 2, is_processed = true, processed_at = now()     | 2,t,set
             1 | status = 3                                                | 3,f,-

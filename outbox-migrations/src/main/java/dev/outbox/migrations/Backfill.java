@@ -95,7 +95,10 @@ public final class Backfill {
         return with(new Settings(settings.batch, settings.pause, rows, settings.maxReplicationLag, settings.listener));
     }
 
-    /** Waits, up to a minute at a time, while a standby is further behind than this (default ten seconds). Of no effect on SQL Server. */
+    /**
+     * Waits, up to a minute at a time, while a standby is further behind than this (default ten seconds). Of no effect on
+     * SQL Server, nor for a role that may not see it, for want of {@code pg_monitor}.
+     */
     public Backfill maxReplicationLag(Duration lag) {
         return with(new Settings(settings.batch, settings.pause, settings.maxDeadTuples, lag, settings.listener));
     }
@@ -180,18 +183,33 @@ public final class Backfill {
                     execute(statement);
                 }
                 connection.commit();
-                while ((remaining = number(statements.remaining())) > 0) {
-                    connection.commit();
-                    long before = done;
-                    round();
-                    if (done == before) {
-                        Pause.of(HELD);
+                try {
+                    throughTheList();
+                } catch (SQLException e) {
+                    if (!isAboutAMissingTable(e)) {
+                        throw e;
                     }
+                    connection.rollback(); // another run came to its end
                 }
-                execute(statements.forget());
-                connection.commit();
             } while (number(statements.incomplete()) > 0);
             return done;
+        }
+
+        private static boolean isAboutAMissingTable(SQLException e) {
+            return "42P01".equals(e.getSQLState()) || e.getErrorCode() == 208;
+        }
+
+        private void throughTheList() throws SQLException {
+            while ((remaining = number(statements.remaining())) > 0) {
+                connection.commit();
+                long before = done;
+                round();
+                if (done == before) {
+                    Pause.of(HELD);
+                }
+            }
+            execute(statements.forget());
+            connection.commit();
         }
 
         /** Once over the list. */

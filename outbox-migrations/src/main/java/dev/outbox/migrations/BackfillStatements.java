@@ -198,6 +198,8 @@ final class BackfillStatements implements BackfillSql {
             String fill = Fills.of(table, consumer, column.name(), this::oldest);
             if (column.name().equals("status")) {
                 assignments.addAll(statusAssignments(now, pair));
+            } else if (column.name().equals("processed_on")) {
+                assignments.addAll(timeAssignments(now, pair));
             } else if (pair != null) {
                 assignments.add(now + " = " + pair.toNew("t." + Quoted.name(pair.old())));
             } else if (fill != null) {
@@ -222,6 +224,14 @@ final class BackfillStatements implements BackfillSql {
             assignments.add("%1$s = CASE WHEN %2$s = 3 THEN t.%1$s ELSE %2$s = 2 END".formatted(processed, status));
         }
         return assignments;
+    }
+
+    /** A row that is finished and does not say since when would never be purged. */
+    private List<String> timeAssignments(String now, @Nullable Pair pair) {
+        String old = pair == null ? now : Quoted.name(pair.old());
+        String time = "CASE WHEN %s >= 2 THEN COALESCE(t.%2$s, statement_timestamp()) ELSE t.%2$s END"
+                .formatted(status("t."), old);
+        return pair == null ? List.of(now + " = " + time) : List.of(now + " = " + time, old + " = " + time);
     }
 
     /** What the status is, by the old columns. */

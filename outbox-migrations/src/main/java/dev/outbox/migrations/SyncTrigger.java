@@ -341,9 +341,7 @@ final class SyncTrigger {
                 %8$s    ELSE
                         %4$s := %9$s;
                 %8$s    END IF;
-                    IF legacy THEN
-                %10$s    END IF;
-                """.formatted(
+                %10$s""".formatted(
                         nowChanged,
                         statusChanged,
                         status,
@@ -353,7 +351,7 @@ final class SyncTrigger {
                         indent(indent(refuse)),
                         indent(oldStatus(processedChanged)),
                         done(status),
-                        indent(stampDone()));
+                        stampDone());
     }
 
     /** @param mayDiffer when IsProcessed of a Dead row is left as its writer set it */
@@ -365,7 +363,7 @@ final class SyncTrigger {
                 + "    %1$s := CASE WHEN %2$s THEN %1$s ELSE %3$s = 2 END;\n".formatted(processed(), dead, now);
     }
 
-    /** An old writer may call a row Done and not say when; purge goes by when. */
+    /** Whoever calls a row Done may not say when; purge goes by when. */
     private String stampDone() {
         Pair pair = table.pair("processed_on");
         String now = now("processed_on");
