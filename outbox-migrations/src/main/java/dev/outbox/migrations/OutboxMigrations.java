@@ -3,6 +3,7 @@ package dev.outbox.migrations;
 import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.migrations.Script.Kind;
 import java.sql.Connection;
@@ -50,15 +51,17 @@ public final class OutboxMigrations {
     /**
      * The Flyway location of a phase of an {@link Upgrade}, on either database, for the tables that the placeholders
      * {@code outbox_table}, {@code inbox_table} and {@code inbox_consumer} name. Each phase has one of its own: Flyway
-     * applies everything it finds, and phases are releases apart.
+     * applies everything it finds, and phases are releases apart. That of {@link Phase#SETTLING} does nothing for
+     * tables that need it not.
      *
-     * @param phase 1 to 4
+     * @param phase any but {@link Phase#LEGACY}
      */
-    public static String upgradeLocation(int phase) {
-        if (phase < 1 || phase > 4) {
-            throw new IllegalArgumentException("phase must be 1 to 4, was " + phase);
+    public static String upgradeLocation(Phase phase) {
+        if (phase == Phase.LEGACY) {
+            throw new IllegalArgumentException("no migration leads to phase 0; use Upgrade.back(...)");
         }
-        return "classpath:dev/outbox/migrations/upgrade/phase" + phase;
+        return "classpath:dev/outbox/migrations/upgrade/"
+                + (phase == Phase.SETTLING ? "settling" : "phase" + phase.number());
     }
 
     /** Creates the table {@value #DEFAULT_TABLE}; fails if it exists. */

@@ -110,7 +110,8 @@ class FlywaySqlServerIT {
                         DueTimeUtc datetimeoffset NULL, Status tinyint NOT NULL, LockedUntil datetimeoffset NULL,
                         OwnerToken uniqueidentifier NULL)
                     """);
-            Flyway flyway = configuration(OutboxMigrations.upgradeLocation(1), "outbox_table", "flyway_outbox")
+            Flyway flyway = configuration(
+                            OutboxMigrations.upgradeLocation(Phase.ADDITIVE), "outbox_table", "flyway_outbox")
                     .dataSource(url, System.getenv("OUTBOX_SQLSERVER_USER"), System.getenv("OUTBOX_SQLSERVER_PASSWORD"))
                     .load();
 
