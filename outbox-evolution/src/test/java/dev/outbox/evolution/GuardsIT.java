@@ -2,6 +2,7 @@ package dev.outbox.evolution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
@@ -254,6 +255,7 @@ class GuardsIT {
         legacy.run("CREATE PUBLICATION whole FOR TABLE outbox");
         boolean columnLists = Integer.parseInt(legacy.value("SHOW server_version_num")) >= 150_000;
         legacy.run("CREATE PUBLICATION feed FOR TABLE outbox" + (columnLists ? " ([Id], [Topic])" : ""));
+        legacy.run("CREATE PUBLICATION everything FOR ALL TABLES");
         to(Phase.FLIPPED);
 
         assertRefused(Phase.CLEAN, outbox, "view monitor reads the old column CreatedAt; change or drop it first");
@@ -261,11 +263,76 @@ class GuardsIT {
             assertRefused(Phase.CLEAN, outbox, "publication feed reads the old column Topic");
         }
         assertThat(outbox.report(legacy.dataSource()).toString())
-                .contains("publication whole sends whole rows: whoever subscribes to it has to manage");
+                .contains("publication whole sends whole rows: whoever subscribes to it has to manage")
+                .contains("publication everything sends whole rows");
 
         legacy.run("DROP VIEW monitor; DROP PUBLICATION feed");
         outbox.apply(legacy.dataSource(), Phase.CLEAN);
         assertThat(outbox.report(legacy.dataSource()).findings()).isEmpty();
+    }
+
+    @Test
+    void aForeignKeyToTheOldKeyStopsPhase3() throws SQLException {
+        legacy.run("CREATE TABLE receipts (id uuid REFERENCES outbox ([Id]))");
+        to(Phase.DUAL);
+
+        assertRefused(
+                Phase.FLIPPED,
+                outbox,
+                "foreign key receipts_id_fkey of receipts names Id, which is going to be dropped; drop it first");
+        assertScriptRefused(Phase.FLIPPED, outbox, "a foreign key names a column that is going to be dropped");
+        assertThat(outbox.phase(legacy.dataSource())).isEqualTo(Phase.DUAL);
+
+        legacy.run("ALTER TABLE receipts DROP CONSTRAINT receipts_id_fkey");
+        outbox.apply(legacy.dataSource(), Phase.FLIPPED);
+    }
+
+    @Test
+    void aFlipThatWasBegunIsToldOfAndCanBeTakenBack() throws SQLException {
+        for (Phase phase : new Phase[] {Phase.ADDITIVE, Phase.DUAL}) {
+            inbox.apply(legacy.dataSource(), phase);
+        }
+        String flip = inbox.render(legacy.dataSource(), Phase.FLIPPED);
+        int checks = flip.indexOf("COMMIT;", flip.indexOf("inbox_finished"));
+        legacy.run(flip.substring(0, checks + "COMMIT;".length()));
+        String seen = "INSERT INTO inbox ([MessageId], [Source], [Status]) VALUES ('m', 'shop', 'Seen')";
+
+        assertThatThrownBy(() -> legacy.run(seen)).hasMessageContaining("inbox_finished");
+        assertThat(inbox.report(legacy.dataSource()).findings())
+                .extracting(Finding::concern)
+                .containsExactly(Concern.INTERRUPTED);
+
+        inbox.back(legacy.dataSource(), Phase.DUAL);
+
+        legacy.run(seen);
+        assertThat(inbox.report(legacy.dataSource()).findings()).isEmpty();
+    }
+
+    /** It leaves when it has been in the way for a second, {@code deadlock_timeout}. */
+    @Test
+    void anAutovacuumDoesNotStopAChange() throws SQLException {
+        legacy.run(
+                "INSERT INTO outbox ([Topic], [Payload]) SELECT 't', repeat('p', 1000) FROM generate_series(1, 5000)");
+        legacy.run("ALTER TABLE outbox SET (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1,"
+                + " autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0)");
+        legacy.run("DELETE FROM outbox WHERE ctid IN (SELECT ctid FROM outbox LIMIT 100)");
+        legacy.run("ALTER SYSTEM SET autovacuum = on");
+        legacy.run("ALTER SYSTEM SET autovacuum_naptime = '1s'");
+        try {
+            legacy.run("SELECT pg_reload_conf()");
+            await().atMost(Duration.ofMinutes(2))
+                    .until(() -> legacy.value(
+                                    "SELECT count(*) FROM pg_stat_progress_vacuum WHERE relid = 'outbox'::regclass")
+                            .equals("1"));
+
+            outbox.apply(legacy.dataSource(), Phase.ADDITIVE);
+
+            assertThat(outbox.phase(legacy.dataSource())).isEqualTo(Phase.ADDITIVE);
+        } finally {
+            legacy.run("ALTER SYSTEM RESET autovacuum");
+            legacy.run("ALTER SYSTEM RESET autovacuum_naptime");
+            legacy.run("SELECT pg_reload_conf()");
+        }
     }
 
     @Test

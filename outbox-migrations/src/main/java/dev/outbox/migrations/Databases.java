@@ -116,7 +116,8 @@ public final class Databases {
     }
 
     /**
-     * Stops an application at its start whose schema is wrong.
+     * Stops an application at its start whose schema is wrong. A table that is not canonical yet is read from end to end
+     * once.
      *
      * @throws OutboxException that names every problem of every table of every database
      */

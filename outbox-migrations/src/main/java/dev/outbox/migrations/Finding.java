@@ -35,8 +35,10 @@ public record Finding(Concern concern, String text, long rows, boolean wrong, Se
         RULE_BROKEN,
         /** Somebody wrote old columns only, lately. */
         OLD_WRITER,
-        /** A view or a publication names an old column. */
+        /** A view, a publication or a foreign key names an old column. */
         OLD_READER,
+        /** A step was begun and did not come to its end. */
+        INTERRUPTED,
         /** The table is on its way back to phase 0. */
         LEAVING,
         /** The table came to its phase too recently for every node to have noticed. */

@@ -74,6 +74,12 @@ final class Guard {
                 + "; stop the last old application, and wait that long";
     }
 
+    Guard unreferenced() {
+        return test(
+                sql.isReferenced(),
+                "a foreign key names a column that is going to be dropped; drop that foreign key first");
+    }
+
     Guard synced(Phase run) {
         return test("NOT " + sql.isSynced(), unsynced(table, run));
     }
@@ -85,20 +91,33 @@ final class Guard {
 
     /** Every index that the canonical table has is there, and none was left invalid by a failed build. */
     Guard indexed() {
+        return allIndexes().validIndexes();
+    }
+
+    /** {@link #indexed()}, before a step that builds the index with this suffix, and anew if it is invalid. */
+    Guard indexedBut(String suffix) {
+        return allIndexes()
+                .validIndexes(
+                        " AND indexrelid IS DISTINCT FROM to_regclass(" + Quoted.text(table.relation(suffix)) + ")");
+    }
+
+    private Guard allIndexes() {
         List<String> names = table.kind().canonical.indexes().stream()
                 .map(index -> Quoted.text(table.name().name() + index.suffix()))
                 .toList();
         return test(
-                        "(SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = "
-                                + sql.regclass() + " AND c.relname IN (" + String.join(", ", names) + ")) < "
-                                + names.size(),
-                        "it lacks an index; run " + Phase.DUAL + " again")
-                .validIndexes();
+                "(SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = "
+                        + sql.regclass() + " AND c.relname IN (" + String.join(", ", names) + ")) < " + names.size(),
+                "it lacks an index; run " + Phase.DUAL + " again");
     }
 
     Guard validIndexes() {
+        return validIndexes("");
+    }
+
+    private Guard validIndexes(String but) {
         return test(
-                "EXISTS (SELECT FROM pg_index WHERE indrelid = " + sql.regclass() + " AND NOT indisvalid)",
+                "EXISTS (SELECT FROM pg_index WHERE indrelid = " + sql.regclass() + " AND NOT indisvalid" + but + ")",
                 "it has an index that a failed build left invalid; drop that index and run this again");
     }
 

@@ -48,14 +48,18 @@ final class PhaseScript {
             change.add(sql.comment("consumer", "dev.outbox consumer " + consumer));
         }
         change.add(sql.mark(Phase.ADDITIVE));
-        // Numbers below the start are for the rows that are there, and for those that come until the trigger does.
+        // Numbers below the start are for the rows that are there, and for those that come until the trigger does. What
+        // an
+        // interrupted run has left, which no column owns yet, starts anew: there may be more rows by now.
         String start = Quoted.block("""
                 BEGIN
-                    IF to_regclass(%s) IS NULL THEN
-                        EXECUTE format('CREATE SEQUENCE %s START %%s CACHE 1',
-                            (SELECT 2 * count(*) + 1000000 FROM %s));
+                    CREATE SEQUENCE IF NOT EXISTS %1$s CACHE 1;
+                    IF NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND deptype = 'a'
+                            AND objid = %2$s::regclass) THEN
+                        EXECUTE format('ALTER SEQUENCE %1$s START %%1$s RESTART %%1$s',
+                            (SELECT 2 * count(*) + 1000000 FROM %3$s));
                     END IF;
-                END""".formatted(Quoted.text(sequence()), sequence(), table.quoted()));
+                END""".formatted(sequence(), Quoted.text(sequence()), table.quoted()));
         return List.of(
                 Step.together(List.of(between(Phase.LEGACY, Phase.ADDITIVE).sql(), start)),
                 Step.together(change),
@@ -139,16 +143,21 @@ final class PhaseScript {
     /** What the canonical table demands of its columns is demanded of the new ones, and the old ones follow them. */
     List<Step> flip() {
         List<Step> steps = new ArrayList<>();
-        steps.add(Step.together(
-                List.of(mayFlip().rows(rowsBlocking(Phase.DUAL, Phase.FLIPPED)).sql())));
         if (table.kind() == Kind.INBOX) {
+            steps.add(Step.together(List.of(readyToFlip()
+                    .indexed()
+                    .rows(rowsBlocking(Phase.DUAL, Phase.FLIPPED))
+                    .sql())));
             steps.add(Step.alone(List.of(forgetUnfinishedArrivals())));
-        }
-        if (table.kind() == Kind.OUTBOX) {
+        } else {
+            steps.add(Step.together(List.of(readyToFlip()
+                    .indexedBut("_pkey_new")
+                    .rows(rowsBlocking(Phase.DUAL, Phase.FLIPPED))
+                    .sql())));
             steps.add(Step.alone(newKey()));
         }
         List<String> checks = new ArrayList<>();
-        checks.add(mayFlip().sql());
+        checks.add(readyToFlip().indexed().sql());
         checks.add(sql.check("_complete", complete()));
         List<String> suffixes = new ArrayList<>(List.of("_complete"));
         for (Canonical.Check check : table.kind().canonical.checks()) {
@@ -158,7 +167,7 @@ final class PhaseScript {
         steps.add(Step.together(checks));
         steps.add(Step.alone(suffixes.stream().map(sql::validate).toList()));
         List<String> change = new ArrayList<>();
-        change.add(mayFlip().validated(suffixes).sql());
+        change.add(readyToFlip().indexed().validated(suffixes).sql());
         change.add(sql.alter(defaults()));
         change.add(sql.alter(notNull().stream()
                 .map(column -> "ALTER COLUMN " + column + " SET NOT NULL")
@@ -198,12 +207,12 @@ final class PhaseScript {
                 END""".formatted(sql.isYoung(phase)))));
     }
 
-    private Guard mayFlip() {
+    private Guard readyToFlip() {
         return between(Phase.DUAL, Phase.FLIPPED)
                 .noticed(Phase.DUAL)
                 .quiet()
-                .synced(Phase.DUAL)
-                .indexed();
+                .unreferenced()
+                .synced(Phase.DUAL);
     }
 
     /**
@@ -329,7 +338,8 @@ final class PhaseScript {
         steps.add(Step.together(List.of(guard.sql())));
         List<String> change = new ArrayList<>();
         change.add(between(Phase.FLIPPED, Phase.DUAL).validIndexes().sql());
-        if (!table.rowKey().equals("work_item_id")) {
+        // A flip that was interrupted may have left the old one.
+        if (!table.rowKey().equals("work_item_id") && table.keyIsCanonical()) {
             List<String> indexes =
                     new ArrayList<>(sql.index("_pkey_old", true, "(" + Quoted.name(table.rowKey()) + ")"));
             indexes.addAll(sql.index("_pkey_new", true, canonicalKey()));

@@ -86,6 +86,30 @@ final class TableSql {
                         table.own(suffix)));
     }
 
+    /** The names, as an array, of the columns that will be gone in the end. */
+    String going() {
+        List<String> going = new ArrayList<>(table.oldColumns());
+        table.interims().forEach(column -> going.add(table.now(column)));
+        return "ARRAY[" + String.join(", ", going.stream().map(Quoted::text).toList()) + "]::name[]";
+    }
+
+    /** Whether a foreign key names one of them. */
+    String isReferenced() {
+        return ("EXISTS (SELECT FROM pg_constraint f JOIN pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = ANY (f.confkey)"
+                        + " WHERE f.contype = 'f' AND f.confrelid = %s AND a.attname = ANY (%s))")
+                .formatted(regclass(), going());
+    }
+
+    String hasCanonicalChecks() {
+        return "EXISTS (SELECT FROM pg_constraint WHERE conrelid = " + regclass() + " AND conname IN ("
+                + String.join(
+                        ", ",
+                        table.kind().canonical.checks().stream()
+                                .map(check -> Quoted.text(table.name().name() + check.suffix()))
+                                .toList())
+                + "))";
+    }
+
     String comment(String column, String text) {
         return "COMMENT ON COLUMN " + table.quoted() + "." + Quoted.name(column) + " IS "
                 + (text.isEmpty() ? "NULL" : Quoted.text(text));

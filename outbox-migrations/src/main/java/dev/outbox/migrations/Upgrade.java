@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * data source tells. Immutable and thread-safe.
  */
 public final class Upgrade {
+    /** PostgreSQL asks an autovacuum that is in the way to leave after a second of waiting ({@code deadlock_timeout}). */
+    private static final Duration LOCK_TIMEOUT = Duration.ofMillis(1_300);
+
     /** The longest suffix is that of a check while names settle. */
     private static final int MAX_TABLE = 63 - "_one_payload_new".length();
 
@@ -69,8 +72,7 @@ public final class Upgrade {
     }
 
     private static Options defaults() {
-        return new Options(
-                Duration.ofMillis(500), Duration.ofMinutes(5), Phase.REFRESH_INTERVAL, Duration.ofMinutes(10));
+        return new Options(LOCK_TIMEOUT, Duration.ofMinutes(5), Phase.REFRESH_INTERVAL, Duration.ofMinutes(10));
     }
 
     /**
@@ -87,7 +89,7 @@ public final class Upgrade {
     }
 
     /**
-     * How long a change waits for a lock before it steps back (default half a second), because everybody else waits
+     * How long a change waits for a lock before it steps back (default 1.3 seconds), because everybody else waits
      * behind it, and for how long it tries again (default five minutes). An index build, which nobody waits for, waits
      * as long for the transactions of others.
      */

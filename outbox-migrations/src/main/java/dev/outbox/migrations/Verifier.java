@@ -31,6 +31,22 @@ final class Verifier {
                 AND d.refobjid = pr.prrelid AND d.refobjsubid > 0
             LEFT JOIN pg_attribute a ON a.attrelid = pr.prrelid AND a.attnum = d.refobjsubid
             WHERE pr.prrelid = %1$s
+            UNION
+            SELECT 'p ' || p.pubname, NULL
+            FROM pg_publication_tables t
+            JOIN pg_publication p ON p.pubname = t.pubname
+            JOIN pg_namespace n ON n.nspname = t.schemaname
+            JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = t.tablename
+            WHERE c.oid = %1$s
+              AND NOT EXISTS (SELECT FROM pg_publication_rel pr WHERE pr.prpubid = p.oid AND pr.prrelid = c.oid)
+            """;
+
+    private static final String REFERENCES = """
+            SELECT f.conname, f.conrelid::regclass::text, string_agg(a.attname, ', ' ORDER BY a.attname)
+            FROM pg_constraint f
+            JOIN pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = ANY (f.confkey)
+            WHERE f.contype = 'f' AND f.confrelid = %s AND a.attname = ANY (%s)
+            GROUP BY f.conname, f.conrelid
             """;
 
     private final Connection connection;
@@ -63,6 +79,8 @@ final class Verifier {
             oldWriters();
             rows();
             readers();
+            references();
+            begun();
             age();
             pollers();
         }
@@ -149,7 +167,10 @@ final class Verifier {
     private void indexes() {
         table.indexes().forEach((name, valid) -> {
             if (!valid) {
-                List<Phase> blocks = new ArrayList<>(List.of(Phase.FLIPPED));
+                List<Phase> blocks = new ArrayList<>();
+                if (!isBuiltByFlip(name)) {
+                    blocks.add(Phase.FLIPPED);
+                }
                 if (!name.endsWith("_new")) { // which settling builds anew
                     blocks.add(Phase.SETTLING);
                 }
@@ -158,19 +179,17 @@ final class Verifier {
                 }
                 add(
                         Concern.INDEX_INVALID,
-                        "index " + name + " was left invalid by a failed build; run "
-                                + (reached(Phase.FLIPPED) ? next() : Phase.DUAL) + " again, which rebuilds it",
+                        "index " + name + " was left invalid by a failed build; " + remedy(name),
                         reached(Phase.DUAL),
                         blocks.toArray(Phase[]::new));
             }
         });
         if (reached(Phase.DUAL)) {
             for (Canonical.Index index : table.kind().canonical.indexes()) {
-                if (!table.indexes().containsKey(table.name().name() + index.suffix())) {
+                if (!table.indexes().containsKey(own(index.suffix()))) {
                     wrong(
                             Concern.INDEX_MISSING,
-                            "index " + table.name().name() + index.suffix() + " is missing; run " + table.phase()
-                                    + " again",
+                            "index " + own(index.suffix()) + " is missing; run " + table.phase() + " again",
                             Phase.FLIPPED,
                             Phase.SETTLING);
                 }
@@ -178,11 +197,28 @@ final class Verifier {
         }
     }
 
+    private String remedy(String index) {
+        if (index.equals(own("_pkey_old")) || (index.equals(own("_pkey_new")) && next() == Phase.CLEAN)) {
+            return "go back to " + Phase.DUAL + " again, which rebuilds it, or drop it";
+        }
+        Phase builder = reached(Phase.FLIPPED) ? next() : isBuiltByFlip(index) ? Phase.FLIPPED : Phase.DUAL;
+        return "run " + builder + " again, which rebuilds it";
+    }
+
+    /** The key of an outbox; the flip was interrupted. */
+    private boolean isBuiltByFlip(String index) {
+        return !reached(Phase.FLIPPED) && table.kind() == Kind.OUTBOX && index.equals(own("_pkey_new"));
+    }
+
+    private String own(String suffix) {
+        return table.name().name() + suffix;
+    }
+
     /** The clean-up goes on where it was interrupted. */
     private boolean isBuiltByClean(String index) {
         return reached(Phase.FLIPPED)
                 && table.kind().canonical.indexes().stream()
-                        .map(canonical -> table.name().name() + canonical.suffix())
+                        .map(canonical -> own(canonical.suffix()))
                         .anyMatch(name -> index.equals(name) || index.equals(name + "_wide"));
     }
 
@@ -243,6 +279,35 @@ final class Verifier {
                             Phase.CLEAN);
                 }
             }
+        }
+    }
+
+    /** A foreign key needs the key that phase 3 replaces, or a column that phase 4 drops. */
+    private void references() throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(REFERENCES.formatted(sql.regclass(), sql.going()))) {
+            while (row.next()) {
+                add(
+                        Concern.OLD_READER,
+                        "foreign key " + row.getString(1) + " of " + row.getString(2) + " names " + row.getString(3)
+                                + ", which is going to be dropped; drop it first",
+                        false,
+                        Phase.FLIPPED,
+                        Phase.SETTLING,
+                        Phase.CLEAN);
+            }
+        }
+    }
+
+    /** No obstacle, for whoever repeats the flip ends it; but old applications may fail meanwhile. */
+    private void begun() throws SQLException {
+        if (table.phase() == Phase.DUAL && isTrue(sql.hasCanonicalChecks())) {
+            add(
+                    Concern.INTERRUPTED,
+                    Phase.FLIPPED
+                            + " was begun, and its rules count already, which an old application may break; run it"
+                            + " again to go on, or go back to " + Phase.DUAL + " to take them away",
+                    false);
         }
     }
 
