@@ -212,13 +212,19 @@ final class LiveApplications implements AutoCloseable {
 
     private void arrive(PostgresInbox inbox, WorkItem item) throws SQLException {
         Incoming incoming = Incoming.from(SHOP, item.messageId()).payload(item.payload());
-        transaction(tx -> {
-            if (item.topic().equals(QUEUE)) {
-                inbox.enqueue(tx, incoming.topic(QUEUE));
-            } else if (inbox.receive(tx, incoming).isFirst()) {
-                carryOut(tx, item.payload());
-            }
-        });
+        try {
+            transaction(tx -> {
+                if (item.topic().equals(QUEUE)) {
+                    inbox.enqueue(tx, incoming.topic(QUEUE));
+                } else if (inbox.receive(tx, incoming).isFirst()) {
+                    carryOut(tx, item.payload());
+                }
+            });
+        } catch (SQLException | RuntimeException e) {
+            failures.add(
+                    new IllegalStateException("an arrival failed", e)); // the poller would try again, and nobody know
+            throw e;
+        }
         arrivals.incrementAndGet();
     }
 
