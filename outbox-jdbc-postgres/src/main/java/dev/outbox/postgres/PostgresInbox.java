@@ -33,7 +33,8 @@ import org.jspecify.annotations.Nullable;
  * An inbox in a PostgreSQL table, for one consumer. Building it looks at the table once and fails early and
  * clearly; after that no call reads the catalog, least of all inside a caller's transaction.
  *
- * <p>Several consumers may share a table: each gets every message once. Thread-safe. The data source is used for
+ * <p>Several consumers may share a table: each gets every message once. A legacy table is for one consumer until it
+ * has come to phase 3, and in phase 0 nobody can check that. Thread-safe. The data source is used for
  * the poller, for purge and for single records; receive and enqueue use the caller's own connection.
  */
 public final class PostgresInbox implements Inbox {

@@ -3,7 +3,7 @@
 --
 -- Stop the old relay first. What it has not sent becomes Ready, in the order of creation; the entity becomes the key.
 -- An event keeps its id as message id, which consumers know it by, and its work item id follows from that, so that
--- running this twice stores nothing twice.
+-- running this twice stores nothing twice, unless what it stored was deleted in between.
 
 BEGIN;
 

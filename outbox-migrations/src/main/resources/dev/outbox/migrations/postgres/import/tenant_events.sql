@@ -5,7 +5,7 @@
 -- Stop the old worker first. Pending becomes Ready, published Done, failed Dead with its error, to be requeued by
 -- whoever has looked at it: the old worker never tried again. The aggregate becomes the key and is told in headers too. An
 -- event keeps its id as message id, and its work item id follows from that, so that running this twice stores
--- nothing twice.
+-- nothing twice, unless what it stored was deleted in between.
 
 BEGIN;
 
