@@ -130,7 +130,7 @@ final class SqlServerColumns {
         if (found("sequence").isEmpty()) {
             // No constants, which ORDER BY and GROUP BY refuse.
             read.put("sequence", "(CAST(0 * @" + quoted("attempt_count") + " AS bigint))");
-            read.put("exact_key", "(NULLIF(@%1$s, @%1$s))".formatted(quoted("topic")));
+            read.put("exact_key", "(NULLIF(@%1$s, @%1$s) COLLATE %2$s)".formatted(quoted("topic"), BINARY));
         }
         if (inbox) {
             putInbox(byOld);

@@ -76,7 +76,7 @@ class SqlServerColumnsTest {
         return new SqlServerColumns("outbox", columns, phase, false);
     }
 
-    private static Layout layout(Phase phase) {
+    static Layout layout(Phase phase) {
         SqlServerColumns columns = table(phase);
         Map<String, String> all = new HashMap<>(columns.layout(SqlServerSchema.columns(false)));
         SqlServerTable.INDEXES.keySet().forEach(hint -> all.put(hint, ""));

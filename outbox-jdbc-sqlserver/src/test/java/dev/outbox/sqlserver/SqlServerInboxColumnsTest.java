@@ -109,9 +109,12 @@ class SqlServerInboxColumnsTest {
         return new SqlServerTable(TableName.parse("dbo.inbox"), true, layout, "locks:", false, phase, columns.limits());
     }
 
+    static Layout layout(Phase phase) {
+        return opened(phase).layout();
+    }
+
     private static String resolved(Phase phase, String statement) {
-        return opened(phase)
-                .layout()
+        return layout(phase)
                 .resolve(statement)
                 .text()
                 .replaceAll("\\s+", " ")

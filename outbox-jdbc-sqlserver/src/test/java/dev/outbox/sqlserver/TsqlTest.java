@@ -3,6 +3,7 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.migrations.Database;
 import dev.outbox.migrations.OutboxMigrations;
@@ -204,6 +205,45 @@ class TsqlTest {
                 "Source nvarchar(255) COLLATE Latin1_General_100_BIN2", "Source nvarchar(255)");
 
         assertThat(comparedWithoutCollation(resolved(slipped))).containsExactly("Source");
+    }
+
+    /** A column of a table on its way has whatever collation it had, until phase 4. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("everyStatement")
+    void aTextOfAnOldColumnIsComparedWithOneOfOursByANamedCollation(String name, String statement) {
+        for (Phase phase : List.of(Phase.LEGACY, Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
+            if (statement.equals(SqlServerItems.FIND) && phase.before(Phase.FLIPPED)) {
+                continue; // it is for what was claimed before the flip, after it
+            }
+            assertThat(inConflict(SqlServerInboxColumnsTest.layout(phase), statement))
+                    .as("inbox, %s", phase)
+                    .isEmpty();
+            assertThat(inConflict(SqlServerColumnsTest.layout(phase), statement))
+                    .as("outbox, %s", phase)
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void aComparisonOfTwoCollationsIsFound() {
+        String slipped = "SELECT 1 FROM {table} t JOIN @messages m ON t.{message_id} = CAST(m.Name AS varchar(64))"
+                + " WHERE (t.{topic} = N'a' OR m.Name = t.{source}) AND m.Name = @name";
+
+        assertThat(inConflict(
+                        SqlServerInboxColumnsTest.layout(Phase.DUAL),
+                        "DECLARE @messages TABLE (Name nvarchar(255) COLLATE Latin1_General_100_BIN2); " + slipped))
+                .containsExactly("t.[MessageId] = CAST(m.Name AS varchar(64))", "m.Name = t.[Source]");
+    }
+
+    private static List<String> inConflict(Layout layout, String statement) {
+        Map<String, String> columns = new HashMap<>(layout().columns());
+        columns.putAll(layout.columns());
+        return Conditions.inConflict(
+                new Layout(layout.table(), columns, layout.constants(), layout.writes())
+                        .resolve(statement)
+                        .text(),
+                List.of("MessageId", "Source", "Topic", "Status", "CorrelationId", "LastError", "Payload"),
+                List.of("MessageIdNew", "SourceNew", "MessageKey", "ExactKey", "Consumer", "TenantId"));
     }
 
     /** A variable has the collation of the database, which may count by code point where others count by unit. */
