@@ -70,7 +70,8 @@ final class SqlServerSettle {
             UPDATE {table} WITH (ROWLOCK) SET {status} = v.Verdict, {owner_token} = NULL, {locked_until} = NULL,
                 {attempt_count} = {attempt_count} - v.GivenBack,
                 {blocks_key} = CASE WHEN v.Blocks = 1 AND {message_key} IS NOT NULL THEN 1 ELSE 0 END,
-                {last_error} = CASE WHEN v.Error IS NULL THEN {last_error} ELSE v.Error END,
+                {last_error} = CASE WHEN v.Error IS NULL THEN {last_error}
+                    ELSE v.Error COLLATE Latin1_General_100_BIN2 END,
                 {due_on} = CASE
                     WHEN v.Verdict <> 0 THEN {due_on}
                     WHEN v.Delay IS NOT NULL THEN DATEADD(millisecond, CAST(v.Delay % 86400000 AS int),

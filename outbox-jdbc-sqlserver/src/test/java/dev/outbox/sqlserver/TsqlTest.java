@@ -246,6 +246,13 @@ class TsqlTest {
                 List.of("MessageIdNew", "SourceNew", "MessageKey", "ExactKey", "Consumer", "TenantId"));
     }
 
+    /** What is chosen from two collations has none, and no varchar can be made of it (457). */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("everyStatement")
+    void aTextThatIsChosenFromTwoColumnsSaysItsCollation(String name, String statement) {
+        assertThat(statement).doesNotContainPattern("THEN \\{last_error}\\s+ELSE \\w\\.\\w+ (?!COLLATE)");
+    }
+
     /** A variable has the collation of the database, which may count by code point where others count by unit. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("everyStatement")
