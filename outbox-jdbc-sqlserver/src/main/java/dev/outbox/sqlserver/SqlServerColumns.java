@@ -260,7 +260,7 @@ final class SqlServerColumns {
 
     private String writing(String logical, Column column) {
         if (logical.equals("message_id") && !column.isText()) {
-            return (hasInterim(logical) ? "TRY_CAST" : "CAST") + "(%1$s AS uniqueidentifier)";
+            return "CAST(%1$s AS uniqueidentifier)";
         }
         if (logical.equals("status") && column.isText()) {
             return "CASE (%%1$s) WHEN 0 THEN '%s' WHEN 1 THEN '%s' WHEN 2 THEN '%s' ELSE '%s' END"

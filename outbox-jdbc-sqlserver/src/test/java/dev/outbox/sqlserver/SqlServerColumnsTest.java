@@ -1,9 +1,13 @@
 package dev.outbox.sqlserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Message;
+import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.jdbc.internal.Writes;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.util.ArrayList;
@@ -88,6 +92,11 @@ class SqlServerColumnsTest {
         return new Layout("[dbo].[outbox]", all, Map.of(), columns.writes());
     }
 
+    private static SqlServerTable opened(Phase phase) {
+        return new SqlServerTable(
+                TableName.parse("dbo.outbox"), false, layout(phase), "locks:", false, phase, Map.of());
+    }
+
     private static String resolved(Phase phase, String statement) {
         return layout(phase).resolve(statement).text().replaceAll("\\s+", " ").strip();
     }
@@ -139,6 +148,23 @@ class SqlServerColumnsTest {
         assertThat(resolved(Phase.CLEAN, set))
                 .isEqualTo("UPDATE [dbo].[outbox] SET [Status] = 2, [OwnerToken] = NULL, [DueOn] = @now"
                         + " WHERE [WorkItemId] = @id");
+    }
+
+    /** The old column of it may be unique, and then no second null would go in. */
+    @Test
+    void aMessageIdThatIsNoUuidIsRefusedWhileTheOldColumnIsThere() {
+        Message message = Message.to("t").id("17").payload("");
+
+        for (Phase phase : List.of(Phase.LEGACY, Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
+            assertThatThrownBy(() -> opened(phase).check(message))
+                    .isInstanceOf(OutboxException.class)
+                    .hasMessageContaining("must be in phase 4 for a message id that is no UUID");
+            opened(phase)
+                    .check(Message.to("t")
+                            .id("0b6c5d0e-7a54-4f0e-9c2d-0d6a3c1f5e77")
+                            .payload(""));
+        }
+        opened(Phase.CLEAN).check(message);
     }
 
     @Test
