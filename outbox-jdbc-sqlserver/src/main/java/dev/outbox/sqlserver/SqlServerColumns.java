@@ -211,10 +211,7 @@ final class SqlServerColumns {
         Optional<Column> found = found(logical);
         Optional<Column> told = told(logical);
         read.put(logical, told.map(column -> reading(logical, column)).orElseGet(() -> "(" + absent(logical) + ")"));
-        // OUTPUT names columns as they are, or says what is the same for all.
-        read.put(
-                "out_" + logical,
-                told.map(column -> "inserted." + column.quoted()).orElseGet(() -> absent(logical)));
+        read.put("out_" + logical, told.map(column -> output(logical, column)).orElseGet(() -> absent(logical)));
         List<Target> targets = new ArrayList<>();
         found.filter(column -> !column.computed())
                 .ifPresent(column -> targets.add(new Target(column.quoted(), writing(logical, column))));
@@ -256,6 +253,18 @@ final class SqlServerColumns {
                         && !absent(logical).contains("NULL")
                 ? "(COALESCE(@" + column.quoted() + ", " + absent(logical) + "))"
                 : column.quoted();
+    }
+
+    /** Whoever stored the message while the flip was on its way has written the old id only. */
+    private String output(String logical, Column column) {
+        String output = "inserted." + column.quoted();
+        return hasInterim(logical) && logical.equals("message_id") && !phase.before(Phase.FLIPPED)
+                ? old(logical)
+                        .filter(id -> !id.isText())
+                        .map(id ->
+                                "COALESCE(" + output + ", LOWER(CAST(inserted." + id.quoted() + " AS nvarchar(36))))")
+                        .orElse(output)
+                : output;
     }
 
     private String writing(String logical, Column column) {

@@ -150,6 +150,15 @@ class SqlServerColumnsTest {
                         + " WHERE [WorkItemId] = @id");
     }
 
+    /** Who had a transaction open when the table was flipped has stored no other. */
+    @Test
+    void theOldMessageIdIsReadAfterTheFlipWhereThereIsNoNewOne() {
+        assertThat(resolved(Phase.FLIPPED, SqlServerClaim.READY))
+                .contains("COALESCE(inserted.[MessageIdNew], LOWER(CAST(inserted.[MessageId] AS nvarchar(36))))");
+        assertThat(resolved(Phase.DUAL, SqlServerClaim.READY)).contains(", inserted.[MessageId], ");
+        assertThat(resolved(Phase.CLEAN, SqlServerClaim.READY)).contains(", inserted.[MessageId], ");
+    }
+
     /** The old column of it may be unique, and then no second null would go in. */
     @Test
     void aMessageIdThatIsNoUuidIsRefusedWhileTheOldColumnIsThere() {
