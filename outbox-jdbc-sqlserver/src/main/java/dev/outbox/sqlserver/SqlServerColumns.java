@@ -146,6 +146,8 @@ final class SqlServerColumns {
                 told("message_id").filter(column -> !column.isText()).isPresent()
                         ? "LOWER(c.message_id)"
                         : "c.message_id");
+        // Of the column itself, as filtered indexes ask it: what is collated is not seen to be the same.
+        read.put("has_topic", quoted("topic") + " IS NOT NULL");
         putStatuses(byOld);
         return read;
     }

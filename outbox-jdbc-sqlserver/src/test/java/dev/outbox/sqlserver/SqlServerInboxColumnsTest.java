@@ -185,6 +185,18 @@ class SqlServerInboxColumnsTest {
         assertThat(resolved(Phase.CLEAN, search)).contains("e.[Status] = 0 AND e.[Status] = 1");
     }
 
+    /** An index with WHERE Topic IS NOT NULL serves a search that says the same of the same column. */
+    @ParameterizedTest
+    @EnumSource(names = "SETTLING", mode = EnumSource.Mode.EXCLUDE)
+    void aSearchForRowsWithATopicAsksWhatTheFilterOfTheIndexAsks(Phase phase) {
+        for (String statement : List.of(
+                SqlServerSettle.SETTLE, SqlServerSettle.RENEW, SqlServerSource.EXPIRE, SqlServerLegacyClaim.CLAIM)) {
+            assertThat(resolved(phase, statement))
+                    .containsPattern("[ .]\\[Topic] IS NOT NULL")
+                    .doesNotContainPattern("COLLATE \\w+\\) IS NOT NULL");
+        }
+    }
+
     @Test
     void aMessageIsLookedForByTheKeyThatTheTableHas() {
         for (Phase phase : List.of(Phase.LEGACY, Phase.DUAL, Phase.FLIPPED)) {

@@ -37,8 +37,9 @@ class TsqlTest {
     private static final Pattern SEARCH =
             Pattern.compile("\\{(by_[a-z_]+)}[^;]*?\\bWHERE ([^;]*?)(?:ORDER BY|;|\\)\n)");
 
-    /** What stands for a condition on the status, for a table that has it in text would say it otherwise. */
-    private static final Map<String, String> STATUSES = Map.of(
+    /** What stands for a condition that a table on its way says otherwise. */
+    private static final Map<String, String> CONDITIONS = Map.of(
+            "has_topic", "{topic} IS NOT NULL",
             "ready", "{status} = 0",
             "processing", "{status} = 1",
             "done", "{status} = 2",
@@ -100,7 +101,7 @@ class TsqlTest {
         columns.put("no_row", "[sequence] = 0");
         columns.put("as_message_id", "LOWER(c.message_id)");
         columns.put("unprocessed", "");
-        STATUSES.forEach((status, condition) -> columns.put(status, condition.replaceAll("\\{(\\w+)}", "[$1]")));
+        CONDITIONS.forEach((logical, condition) -> columns.put(logical, condition.replaceAll("\\{(\\w+)}", "[$1]")));
         columns.putAll(SqlServerItems.named(Optional.empty()));
         columns.putAll(SqlServerIdentity.exact("[exactsource]", "[exactmessageid]"));
         columns.put("patience", "10000");
@@ -173,8 +174,8 @@ class TsqlTest {
         while (search.find()) {
             String suffix = SqlServerTable.INDEXES.get(search.group(1));
             String condition = search.group(2).replaceAll("\\b\\w\\.", "");
-            for (Map.Entry<String, String> status : STATUSES.entrySet()) {
-                condition = condition.replace("{" + status.getKey() + "}", status.getValue());
+            for (Map.Entry<String, String> other : CONDITIONS.entrySet()) {
+                condition = condition.replace("{" + other.getKey() + "}", other.getValue());
             }
             SqlServerSchema.Need index = SqlServerSchema.needs(false).stream()
                     .filter(need -> need.suffix().equals(suffix))
