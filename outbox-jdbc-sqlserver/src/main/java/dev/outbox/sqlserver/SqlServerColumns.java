@@ -29,7 +29,7 @@ final class SqlServerColumns {
     /** How texts are compared: as they are. */
     private static final String BINARY = "Latin1_General_100_BIN2";
 
-    /** What is read where there is no column yet, or where it is not filled yet; else null. */
+    /** What is read where there is no column yet; else null. */
     private static final Map<String, String> ABSENT = Map.of(
             "sequence", "CAST(0 AS bigint)",
             "priority", "CAST(1 AS smallint)",
@@ -147,6 +147,12 @@ final class SqlServerColumns {
                         ? "LOWER(c.message_id)"
                         : "c.message_id");
         // Of the column itself, as filtered indexes ask it: what is collated is not seen to be the same.
+        // Rows that are not backfilled say nothing of it.
+        read.put(
+                "blocks_nothing",
+                phase == Phase.ADDITIVE
+                        ? "(@%1$s = 0 OR @%1$s IS NULL)".formatted(quoted("blocks_key"))
+                        : quoted("blocks_key") + " = 0");
         read.put("has_topic", quoted("topic") + " IS NOT NULL");
         putStatuses(byOld);
         return read;
@@ -250,9 +256,10 @@ final class SqlServerColumns {
             return "(CASE @%s WHEN '%s' THEN 0 WHEN '%s' THEN 1 WHEN '%s' THEN 2 WHEN '%s' THEN 3 END)"
                     .formatted(column.quoted(), STATUSES.get(0), STATUSES.get(1), STATUSES.get(2), STATUSES.get(3));
         }
-        return phase == Phase.ADDITIVE
-                        && ABSENT.containsKey(logical)
-                        && !absent(logical).contains("NULL")
+        if (phase == Phase.ADDITIVE && logical.equals("priority")) { // not before phase 2, so all rows have the same
+            return "(" + absent(logical) + ")";
+        }
+        return phase == Phase.ADDITIVE && logical.equals("receipt_count")
                 ? "(COALESCE(@" + column.quoted() + ", " + absent(logical) + "))"
                 : column.quoted();
     }

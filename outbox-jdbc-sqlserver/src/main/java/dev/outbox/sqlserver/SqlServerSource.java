@@ -97,7 +97,7 @@ final class SqlServerSource implements TransactionalSource {
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
             DECLARE @ahead TABLE (DueOn datetimeoffset(7) NOT NULL,
                 Topic nvarchar(255) COLLATE Latin1_General_100_BIN2 NOT NULL,
-                ExactKey nvarchar(256) COLLATE Latin1_General_100_BIN2 NULL, Sequence bigint NOT NULL);
+                ExactKey nvarchar(256) COLLATE Latin1_General_100_BIN2 NULL, Sequence bigint NULL);
             INSERT INTO @ahead (DueOn, Topic, Sequence)
             SELECT TOP (100) {due_on}, {topic}, {sequence} FROM {table} WITH (READUNCOMMITTED)
             WHERE {mine} AND {ready} AND {has_topic} AND {message_key} IS NULL AND {due_on} IS NOT NULL

@@ -123,7 +123,7 @@ class SqlServerInboxColumnsTest {
 
     @ParameterizedTest
     @EnumSource(names = "SETTLING", mode = EnumSource.Mode.EXCLUDE)
-    void everyStatementOfAnInboxIsTsqlInEveryPhase(Phase phase) {
+    void everyStatementOfAnInboxIsTsqlInEveryPhaseAndHidesNoColumnInAFunction(Phase phase) {
         for (String statement : List.of(
                 SqlServerReceive.RECEIVE,
                 SqlServerReceive.ENQUEUE,
@@ -146,6 +146,7 @@ class SqlServerInboxColumnsTest {
                 SqlServerChange.BEGIN + ";")) {
             String text = resolved(phase, statement);
             Tsql.parse(text.endsWith(";") ? text : text + ";");
+            assertThat(Conditions.hidingAColumn(text)).isEmpty();
         }
     }
 

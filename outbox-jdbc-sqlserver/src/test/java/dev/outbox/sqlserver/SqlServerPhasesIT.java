@@ -207,7 +207,6 @@ class SqlServerPhasesIT {
         assertRefused(Message.to("orders").id("17").payload(""), "must be in phase 4 for a message id that is no UUID");
         upgrade.apply(migration(), Phase.FLIPPED);
         Message keyed = Message.to("orders").key("k").payload("");
-        // where the old column cannot be made to allow nulls
         database.commit(outbox(), List.of(keyed));
     }
 

@@ -40,6 +40,7 @@ class TsqlTest {
     /** What stands for a condition that a table on its way says otherwise. */
     private static final Map<String, String> CONDITIONS = Map.of(
             "has_topic", "{topic} IS NOT NULL",
+            "blocks_nothing", "{blocks_key} = 0",
             "ready", "{status} = 0",
             "processing", "{status} = 1",
             "done", "{status} = 2",
