@@ -68,6 +68,8 @@ final class SqlServerColumns {
 
     private static final String NO_ID = "CAST(0x00000000000000000000000000000000 AS uniqueidentifier)";
 
+    private static final String EITHER_ID = "COALESCE(c.message_id, LOWER(c.old_message_id))";
+
     /** Only for people to read, and how long it may be: cut off where the old column is shorter. */
     private static final Map<String, Integer> FOR_PEOPLE = Map.of("processed_by", 255, "last_error", 2_000);
 
@@ -140,13 +142,7 @@ final class SqlServerColumns {
         read.put("place", byOld ? item : quoted("sequence"));
         read.put("claim_order", byOld ? quoted(inbox ? "last_seen_on" : "created_on") : quoted("sequence"));
         read.put("no_row", byOld ? item + " = " + (inbox ? "''" : NO_ID) : quoted("sequence") + " = 0");
-        // An old application writes the old one, and before phase 3 it can hold every id.
-        read.put(
-                "as_message_id",
-                told("message_id").filter(column -> !column.isText()).isPresent()
-                        ? "LOWER(c.message_id)"
-                        : "c.message_id");
-        // Of the column itself, as filtered indexes ask it: what is collated is not seen to be the same.
+        putMessageId();
         // Rows that are not backfilled say nothing of it.
         read.put(
                 "blocks_nothing",
@@ -156,6 +152,21 @@ final class SqlServerColumns {
         read.put("has_topic", quoted("topic") + " IS NOT NULL");
         putStatuses(byOld);
         return read;
+    }
+
+    /**
+     * An old application writes the old one, and before phase 3 it can hold every id. Who stores a message while the flip is
+     * on its way may have written no other.
+     */
+    private void putMessageId() {
+        Optional<Column> uuid = old("message_id").filter(column -> !column.isText());
+        boolean isTold = told("message_id").equals(uuid);
+        read.put("as_message_id", uuid.isEmpty() ? "c.message_id" : isTold ? "LOWER(c.message_id)" : EITHER_ID);
+        read.put(
+                "out_old_message_id",
+                uuid.filter(column -> !isTold)
+                        .map(column -> "inserted." + column.quoted())
+                        .orElse(absent("message_id")));
     }
 
     /** Predicates that an index serves, whatever the type of the status. */
@@ -219,7 +230,10 @@ final class SqlServerColumns {
         Optional<Column> found = found(logical);
         Optional<Column> told = told(logical);
         read.put(logical, told.map(column -> reading(logical, column)).orElseGet(() -> "(" + absent(logical) + ")"));
-        read.put("out_" + logical, told.map(column -> output(logical, column)).orElseGet(() -> absent(logical)));
+        // OUTPUT names columns as they are, or says what is the same for all.
+        read.put(
+                "out_" + logical,
+                told.map(column -> "inserted." + column.quoted()).orElseGet(() -> absent(logical)));
         List<Target> targets = new ArrayList<>();
         found.filter(column -> !column.computed())
                 .ifPresent(column -> targets.add(new Target(column.quoted(), writing(logical, column))));
@@ -262,18 +276,6 @@ final class SqlServerColumns {
         return phase == Phase.ADDITIVE && logical.equals("receipt_count")
                 ? "(COALESCE(@" + column.quoted() + ", " + absent(logical) + "))"
                 : column.quoted();
-    }
-
-    /** Whoever stored the message while the flip was on its way has written the old id only. */
-    private String output(String logical, Column column) {
-        String output = "inserted." + column.quoted();
-        return hasInterim(logical) && logical.equals("message_id") && !phase.before(Phase.FLIPPED)
-                ? old(logical)
-                        .filter(id -> !id.isText())
-                        .map(id ->
-                                "COALESCE(" + output + ", LOWER(CAST(inserted." + id.quoted() + " AS nvarchar(36))))")
-                        .orElse(output)
-                : output;
     }
 
     private String writing(String logical, Column column) {

@@ -131,7 +131,9 @@ class SqlServerColumnsTest {
         Map<String, String> columns = canonical.layout(SqlServerSchema.columns(false));
 
         assertThat(canonical.writes()).isEqualTo(Writes.PLAIN);
-        assertThat(columns).containsEntry("topic", "[Topic]").containsEntry("as_message_id", "c.message_id");
+        assertThat(columns)
+                .containsEntry("topic", "[Topic]")
+                .containsEntry("as_message_id", "c.message_id");
     }
 
     @Test
@@ -156,9 +158,15 @@ class SqlServerColumnsTest {
     @Test
     void theOldMessageIdIsReadAfterTheFlipWhereThereIsNoNewOne() {
         assertThat(resolved(Phase.FLIPPED, SqlServerClaim.READY))
-                .contains("COALESCE(inserted.[MessageIdNew], LOWER(CAST(inserted.[MessageId] AS nvarchar(36))))");
-        assertThat(resolved(Phase.DUAL, SqlServerClaim.READY)).contains(", inserted.[MessageId], ");
-        assertThat(resolved(Phase.CLEAN, SqlServerClaim.READY)).contains(", inserted.[MessageId], ");
+                .contains(", inserted.[MessageIdNew], inserted.[MessageId], ")
+                .contains("COALESCE(c.message_id, LOWER(c.old_message_id)) AS message_id");
+        for (Phase phase : List.of(Phase.LEGACY, Phase.DUAL)) {
+            assertThat(resolved(phase, SqlServerClaim.READY))
+                    .contains(", inserted.[MessageId], CAST(NULL AS nvarchar(255)), ")
+                    .contains("LOWER(c.message_id) AS message_id");
+        }
+        assertThat(resolved(Phase.CLEAN, SqlServerClaim.READY))
+                .contains(", inserted.[MessageId], CAST(NULL AS nvarchar(255)), ");
     }
 
     /** The old column of it may be unique, and then no second null would go in. */

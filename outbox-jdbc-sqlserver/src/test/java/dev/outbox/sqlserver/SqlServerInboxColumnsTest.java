@@ -114,11 +114,7 @@ class SqlServerInboxColumnsTest {
     }
 
     private static String resolved(Phase phase, String statement) {
-        return layout(phase)
-                .resolve(statement)
-                .text()
-                .replaceAll("\\s+", " ")
-                .strip();
+        return layout(phase).resolve(statement).text().replaceAll("\\s+", " ").strip();
     }
 
     @ParameterizedTest

@@ -101,6 +101,7 @@ class TsqlTest {
         columns.put("claim_order", "[sequence]");
         columns.put("no_row", "[sequence] = 0");
         columns.put("as_message_id", "LOWER(c.message_id)");
+        columns.put("out_old_message_id", "inserted.[oldmessageid]");
         columns.put("unprocessed", "");
         CONDITIONS.forEach((logical, condition) -> columns.put(logical, condition.replaceAll("\\{(\\w+)}", "[$1]")));
         columns.putAll(SqlServerItems.named(Optional.empty()));
