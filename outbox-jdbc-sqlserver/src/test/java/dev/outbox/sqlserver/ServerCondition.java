@@ -14,9 +14,8 @@ final class ServerCondition implements ExecutionCondition {
         OnServer on = context.getTestClass()
                 .flatMap(test -> AnnotationSupport.findAnnotation(test, OnServer.class))
                 .orElseThrow();
-        Optional<String> reason = on.value()
-                .obstacle(on.variant())
-                .or(() -> on.value().gap(on.variant(), name(context)));
+        Optional<String> reason =
+                on.value().obstacle(on.variant()).or(() -> on.value().gap(on.variant(), name(context)));
         return reason.map(ConditionEvaluationResult::disabled)
                 .orElseGet(() -> ConditionEvaluationResult.enabled("there"));
     }

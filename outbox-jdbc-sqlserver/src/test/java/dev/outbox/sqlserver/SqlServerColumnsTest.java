@@ -131,9 +131,7 @@ class SqlServerColumnsTest {
         Map<String, String> columns = canonical.layout(SqlServerSchema.columns(false));
 
         assertThat(canonical.writes()).isEqualTo(Writes.PLAIN);
-        assertThat(columns)
-                .containsEntry("topic", "[Topic]")
-                .containsEntry("as_message_id", "c.message_id");
+        assertThat(columns).containsEntry("topic", "[Topic]").containsEntry("as_message_id", "c.message_id");
     }
 
     @Test

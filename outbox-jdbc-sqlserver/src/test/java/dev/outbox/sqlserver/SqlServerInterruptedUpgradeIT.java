@@ -22,12 +22,12 @@ class SqlServerInterruptedUpgradeIT {
     private static final boolean FULL = Boolean.getBoolean("outbox.full");
 
     /** The default run kills a step at some of its statements. */
-    private static final int EVERY = FULL ? 1 : 7;
+    private static final int EVERY = FULL ? 1 : 11;
 
     private static final int KILLS = 20;
     private static final int ROWS = 1_024;
-    private static final String OUTBOX = "killed";
-    private static final String INBOX = "killed_inbox";
+    private static final String OUTBOX = "ko";
+    private static final String INBOX = "ki";
 
     private final SqlServerDatabase database = Server.GIVEN.database(Server.Variant.AS_IT_IS);
     private final DataSource migration = ForgivingDataSource.over(database, database.unpooled(LockWaits.MIGRATION));
@@ -49,10 +49,13 @@ class SqlServerInterruptedUpgradeIT {
         old.row("one", 0, 1, null);
         old.row("two", 2, 2, null);
 
-        killedAtStatements(hasty(Upgrade.outbox(OUTBOX)), tx -> SqlServerOutbox.builder(database.pool())
-                .table(OUTBOX)
-                .build()
-                .enqueue(tx, Message.to("orders").payload("p")));
+        killedAtStatements(
+                hasty(Upgrade.outbox(OUTBOX)),
+                tx -> SqlServerOutbox.builder(database.pool())
+                        .table(OUTBOX)
+                        .refreshInterval(Duration.ofMinutes(1))
+                        .build()
+                        .enqueue(tx, Message.to("orders").payload("p")));
 
         OutboxMigrations.install(database.pool(), "fresh");
         assertThat(SqlServerPhasesIT.catalog(database, OUTBOX))
@@ -66,14 +69,19 @@ class SqlServerInterruptedUpgradeIT {
         old.row("two", "Done", 2, null);
         int[] messages = {0};
 
-        killedAtStatements(hasty(Upgrade.inbox(INBOX, "billing")), tx -> assertThat(SqlServerInbox.builder(
-                                database.pool())
-                        .table(INBOX)
-                        .consumer("billing")
-                        .build()
-                        .receive(tx, Incoming.from("shop", "m" + ++messages[0]).payload("p"))
-                        .isFirst())
-                .isTrue());
+        killedAtStatements(
+                hasty(Upgrade.inbox(INBOX, "billing")),
+                tx -> assertThat(SqlServerInbox.builder(database.pool())
+                                .table(INBOX)
+                                .consumer("billing")
+                                .refreshInterval(Duration.ofMinutes(1))
+                                .build()
+                                .receive(
+                                        tx,
+                                        Incoming.from("shop", "m" + ++messages[0])
+                                                .payload("p"))
+                                .isFirst())
+                        .isTrue());
 
         OutboxMigrations.installInbox(database.pool(), "fresh");
         assertThat(SqlServerPhasesIT.catalog(database, INBOX))
@@ -89,7 +97,9 @@ class SqlServerInterruptedUpgradeIT {
                 try {
                     upgrade.apply(killed.dataSource(), phase);
                 } catch (OutboxException e) {
-                    assertThat(killed.wasKilled()).as("%s at %d: %s", phase, at, e).isTrue();
+                    assertThat(killed.wasKilled())
+                            .as("%s at %d: %s", phase, at, e)
+                            .isTrue();
                     assertThat(e).hasMessageContaining("killed"); // and not by what failed after that
                 }
                 if (phase.before(Phase.CLEAN) || Server.GIVEN.has(ServerGaps.Trait.ALTERS_COLUMNS)) {

@@ -144,8 +144,7 @@ abstract class SqlServerLiveMigration {
         join(oldThreads);
         await().atMost(PATIENCE).untilAsserted(() -> {
             upgrade.backfill().run(migration);
-            assertThat(upgrade.report(migration).obstacles(Phase.FLIPPED))
-                    .isEmpty();
+            assertThat(upgrade.report(migration).obstacles(Phase.FLIPPED)).isEmpty();
         });
         apply(Phase.FLIPPED);
         await().atMost(PATIENCE)
@@ -177,9 +176,7 @@ abstract class SqlServerLiveMigration {
     private void apply(Phase phase) {
         await("ready for " + phase)
                 .atMost(PATIENCE)
-                .until(() -> upgrade.report(migration)
-                        .obstacles(phase)
-                        .isEmpty());
+                .until(() -> upgrade.report(migration).obstacles(phase).isEmpty());
         if (!Server.GIVEN.has(ServerGaps.Trait.NUMBERS_LOCK_TIMEOUTS)) { // by which a step would know to try again
             await().atMost(PATIENCE)
                     .ignoreExceptionsInstanceOf(OutboxException.class)

@@ -15,7 +15,6 @@ import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;

@@ -154,16 +154,16 @@ class FlywaySqlServerIT {
                 abort("the server cannot change whether a column allows null: error " + e.getErrorCode());
             }
             statement.execute(LEGACY_OUTBOX);
-            statement.execute("INSERT INTO flyway_outbox (Id, MessageId, Topic, Payload, CreatedAt, IsProcessed,"
-                    + " RetryCount, Status) VALUES (NEWID(), NEWID(), N't', N'p', '2026-01-01T00:00:00+00:00', 0, 0, 0)");
+            statement.execute(
+                    "INSERT INTO flyway_outbox (Id, MessageId, Topic, Payload, CreatedAt, IsProcessed,"
+                            + " RetryCount, Status) VALUES (NEWID(), NEWID(), N't', N'p', '2026-01-01T00:00:00+00:00', 0, 0, 0)");
             statement.execute("INSERT INTO flyway_inbox (MessageId, Source, FirstSeenUtc, LastSeenUtc, ProcessedUtc,"
                     + " Attempts, Status) VALUES ('m', 'shop', '2026-01-01', '2026-01-01', '2026-01-01', 1, 'Done')");
             Upgrade outbox = Upgrade.outbox("flyway_outbox");
             Upgrade inbox = Upgrade.inbox("flyway_inbox", "billing");
 
             for (int phase = 1; phase <= 4; phase++) {
-                Flyway flyway = configuration(
-                                OutboxMigrations.upgradeLocation(phase), "outbox_table", "flyway_outbox")
+                Flyway flyway = configuration(OutboxMigrations.upgradeLocation(phase), "outbox_table", "flyway_outbox")
                         .placeholders(Map.of(
                                 "outbox_table",
                                 "flyway_outbox",
