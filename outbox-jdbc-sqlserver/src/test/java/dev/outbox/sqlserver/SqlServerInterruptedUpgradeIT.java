@@ -26,8 +26,8 @@ class SqlServerInterruptedUpgradeIT {
 
     private static final int KILLS = 20;
     private static final int ROWS = 1_024;
-    private static final String OUTBOX = "ko";
-    private static final String INBOX = "ki";
+    private static final String OUTBOX = "k1";
+    private static final String INBOX = "k2";
 
     private final SqlServerDatabase database = Server.GIVEN.database(Server.Variant.AS_IT_IS);
     private final DataSource migration = ForgivingDataSource.over(database, database.unpooled(LockWaits.MIGRATION));
