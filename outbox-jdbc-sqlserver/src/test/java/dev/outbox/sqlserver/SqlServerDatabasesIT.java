@@ -49,10 +49,11 @@ class SqlServerDatabasesIT {
                 hasty(Upgrade.outbox("broken")),
                 hasty(Upgrade.inbox("inbox_last", "billing")));
 
-        assertThat(databases.plan().get("there/first")).contains("ALTER TABLE [dbo].[first]");
-        assertThat(databases.plan().get("there/broken"))
+        Map<String, String> plan = databases.plan();
+        assertThat(plan.get("there/first")).contains("ALTER TABLE [dbo].[first]");
+        assertThat(plan.get("there/broken"))
                 .startsWith("-- there/broken: table \"dbo.broken\" is not ready for phase 1: no column");
-        assertThat(databases.plan().get("unreachable/first")).startsWith("-- unreachable/first: cannot read");
+        assertThat(plan.get("unreachable/first")).startsWith("-- unreachable/first: cannot read");
         assertThat(databases.apply(Phase.ADDITIVE))
                 .extracting(Databases.Result::database, Databases.Result::succeeded)
                 .containsExactly(
