@@ -13,18 +13,19 @@ final class ClaimParts {
             DECLARE @claimed TABLE (Item {id_type} NOT NULL, sequence bigint NULL, attempt_count int NOT NULL,
                 created_on datetimeoffset(7) NOT NULL, due_on datetimeoffset(7) NULL, priority smallint NULL,
                 topic nvarchar(255) NULL, message_key nvarchar(255) NULL, message_id nvarchar(255) NULL,
-                source nvarchar(255) NULL, correlation_id nvarchar(255) NULL, tenant_id nvarchar(255) NULL,
-                content_type nvarchar(255) NULL, headers nvarchar(max) NULL, payload nvarchar(max) NULL,
+                old_message_id nvarchar(255) NULL, source nvarchar(255) NULL, correlation_id nvarchar(255) NULL,
+                tenant_id nvarchar(255) NULL, content_type nvarchar(255) NULL, headers nvarchar(max) NULL, payload nvarchar(max) NULL,
                 payload_bytes varbinary(max) NULL);
             """;
 
     static final String OUTPUT = """
             OUTPUT {out_work_item_id}, {out_sequence}, {out_attempt_count}, {out_created_on}, {out_due_on},
-                    {out_priority}, {out_topic}, {out_message_key}, {out_message_id}, {out_source},
-                    {out_correlation_id}, {out_tenant_id}, {out_content_type}, {out_headers}, {out_payload},
-                    {out_payload_bytes}
+                    {out_priority}, {out_topic}, {out_message_key}, {out_message_id}, {out_old_message_id},
+                    {out_source}, {out_correlation_id}, {out_tenant_id}, {out_content_type}, {out_headers},
+                    {out_payload}, {out_payload_bytes}
                 INTO @claimed (Item, sequence, attempt_count, created_on, due_on, priority, topic, message_key,
-                    message_id, source, correlation_id, tenant_id, content_type, headers, payload, payload_bytes)""";
+                    message_id, old_message_id, source, correlation_id, tenant_id, content_type, headers, payload,
+                    payload_bytes)""";
 
     /**
      * Times as datetimeoffset, so that no time zone of the JVM has a say; a table may have them as such, or as

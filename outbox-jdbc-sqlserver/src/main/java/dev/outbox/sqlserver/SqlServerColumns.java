@@ -29,7 +29,7 @@ final class SqlServerColumns {
     /** How texts are compared: as they are. */
     private static final String BINARY = "Latin1_General_100_BIN2";
 
-    /** What is read where there is no column yet, or where it is not filled yet; else null. */
+    /** What is read where there is no column yet; else null. */
     private static final Map<String, String> ABSENT = Map.of(
             "sequence", "CAST(0 AS bigint)",
             "priority", "CAST(1 AS smallint)",
@@ -67,6 +67,8 @@ final class SqlServerColumns {
     private static final List<String> STATUSES = List.of("Seen", "Processing", "Done", "Dead");
 
     private static final String NO_ID = "CAST(0x00000000000000000000000000000000 AS uniqueidentifier)";
+
+    private static final String EITHER_ID = "COALESCE(c.message_id, LOWER(c.old_message_id))";
 
     /** Only for people to read, and how long it may be: cut off where the old column is shorter. */
     private static final Map<String, Integer> FOR_PEOPLE = Map.of("processed_by", 255, "last_error", 2_000);
@@ -130,7 +132,7 @@ final class SqlServerColumns {
         if (found("sequence").isEmpty()) {
             // No constants, which ORDER BY and GROUP BY refuse.
             read.put("sequence", "(CAST(0 * @" + quoted("attempt_count") + " AS bigint))");
-            read.put("exact_key", "(NULLIF(@%1$s, @%1$s))".formatted(quoted("topic")));
+            read.put("exact_key", "(NULLIF(@%1$s, @%1$s) COLLATE %2$s)".formatted(quoted("topic"), BINARY));
         }
         if (inbox) {
             putInbox(byOld);
@@ -140,14 +142,31 @@ final class SqlServerColumns {
         read.put("place", byOld ? item : quoted("sequence"));
         read.put("claim_order", byOld ? quoted(inbox ? "last_seen_on" : "created_on") : quoted("sequence"));
         read.put("no_row", byOld ? item + " = " + (inbox ? "''" : NO_ID) : quoted("sequence") + " = 0");
-        // An old application writes the old one, and before phase 3 it can hold every id.
+        putMessageId();
+        // Rows that are not backfilled say nothing of it.
         read.put(
-                "as_message_id",
-                told("message_id").filter(column -> !column.isText()).isPresent()
-                        ? "LOWER(c.message_id)"
-                        : "c.message_id");
+                "blocks_nothing",
+                phase == Phase.ADDITIVE
+                        ? "(@%1$s = 0 OR @%1$s IS NULL)".formatted(quoted("blocks_key"))
+                        : quoted("blocks_key") + " = 0");
+        read.put("has_topic", quoted("topic") + " IS NOT NULL");
         putStatuses(byOld);
         return read;
+    }
+
+    /**
+     * An old application writes the old one, and before phase 3 it can hold every id. Who stores a message while the flip is
+     * on its way may have written no other.
+     */
+    private void putMessageId() {
+        Optional<Column> uuid = old("message_id").filter(column -> !column.isText());
+        boolean isTold = told("message_id").equals(uuid);
+        read.put("as_message_id", uuid.isEmpty() ? "c.message_id" : isTold ? "LOWER(c.message_id)" : EITHER_ID);
+        read.put(
+                "out_old_message_id",
+                uuid.filter(column -> !isTold)
+                        .map(column -> "inserted." + column.quoted())
+                        .orElse(absent("message_id")));
     }
 
     /** Predicates that an index serves, whatever the type of the status. */
@@ -251,16 +270,17 @@ final class SqlServerColumns {
             return "(CASE @%s WHEN '%s' THEN 0 WHEN '%s' THEN 1 WHEN '%s' THEN 2 WHEN '%s' THEN 3 END)"
                     .formatted(column.quoted(), STATUSES.get(0), STATUSES.get(1), STATUSES.get(2), STATUSES.get(3));
         }
-        return phase == Phase.ADDITIVE
-                        && ABSENT.containsKey(logical)
-                        && !absent(logical).contains("NULL")
+        if (phase == Phase.ADDITIVE && logical.equals("priority")) { // not before phase 2, so all rows have the same
+            return "(" + absent(logical) + ")";
+        }
+        return phase == Phase.ADDITIVE && logical.equals("receipt_count")
                 ? "(COALESCE(@" + column.quoted() + ", " + absent(logical) + "))"
                 : column.quoted();
     }
 
     private String writing(String logical, Column column) {
         if (logical.equals("message_id") && !column.isText()) {
-            return (hasInterim(logical) ? "TRY_CAST" : "CAST") + "(%1$s AS uniqueidentifier)";
+            return "CAST(%1$s AS uniqueidentifier)";
         }
         if (logical.equals("status") && column.isText()) {
             return "CASE (%%1$s) WHEN 0 THEN '%s' WHEN 1 THEN '%s' WHEN 2 THEN '%s' ELSE '%s' END"

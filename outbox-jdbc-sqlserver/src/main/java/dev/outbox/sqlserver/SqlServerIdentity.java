@@ -37,7 +37,8 @@ final class SqlServerIdentity {
     /** @param forgetting see {@link #forgetting}; null where there is nothing to forget */
     static Map<String, String> byMessageId(Column key, Column source, @Nullable Forgetting forgetting) {
         String one = key.quoted() + " = CAST(@message_id AS " + key.size() + ")";
-        String each = "t." + key.quoted() + " = CAST(m.MessageId AS " + key.size() + ")";
+        // What is sent has a collation of its own; said to be compared by the column's, the index still serves.
+        String each = "t." + key.quoted() + " = CAST(m.MessageId AS " + key.size() + ") COLLATE " + key.collation();
         String sameOne =
                 one + " AND " + exactly("", source, "@exact_source") + " AND " + exactly("", key, "@exact_message_id");
         String sameEach = each + " AND " + exactly("t.", source, "m.Source + N'.'") + " AND "

@@ -33,7 +33,7 @@ final class SqlServerLegacyClaim implements Claiming.Query {
             FROM (
                 SELECT TOP (@left) {place} AS place
                 FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                WHERE {mine} AND {ready}{unprocessed} AND {topic} IS NOT NULL
+                WHERE {mine} AND {ready}{unprocessed} AND {has_topic}
                   AND ({due_on} IS NULL OR {due_on} <= @now) AND ({locked_until} IS NULL OR {locked_until} <= @now)
                   AND (@filtered = 0 OR @listed =
                     CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)

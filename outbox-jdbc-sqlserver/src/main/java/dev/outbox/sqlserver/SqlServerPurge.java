@@ -35,7 +35,7 @@ final class SqlServerPurge {
             JOIN (
                 SELECT TOP (@batch) {place} AS place
                 FROM {table} WITH ({by_dead}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                WHERE {mine} AND {dead} AND {blocks_key} = 0 AND {processed_on} < @before
+                WHERE {mine} AND {dead} AND {blocks_nothing} AND {processed_on} < @before
                 ORDER BY {processed_on}) picked ON t.{place} = picked.place
             WHERE t.{dead};
             SELECT @@ROWCOUNT AS removed;

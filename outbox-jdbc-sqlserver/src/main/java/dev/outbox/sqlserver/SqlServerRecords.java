@@ -43,7 +43,7 @@ final class SqlServerRecords implements InboxRecords.Statements {
                 {due_on} = SYSUTCDATETIME()
             WHERE {mine} AND {of_message}{exact_source} = CAST(:source AS nvarchar(256))
               AND {exact_message_id} = CAST(:message_id AS nvarchar(256))
-              AND {status} = 3 AND {topic} IS NOT NULL
+              AND {status} = 3 AND {has_topic}
               AND (CAST(:forced AS int) = 1
                 OR {first_seen_on} >= DATEADD(second, -CAST(:window_seconds AS int),
                     DATEADD(day, -CAST(:window_days AS int), SYSUTCDATETIME())));

@@ -48,14 +48,14 @@ final class SqlServerSettle {
             DELETE v FROM @verdicts v WHERE NOT EXISTS (
                 SELECT 1 FROM {table} t
                 WHERE t.{work_item_id} = v.Item AND t.{owner_token} = v.Token AND t.{status} = 1
-                  AND t.{topic} IS NOT NULL);
+                  AND t.{has_topic});
             INSERT INTO @verdicts (Item, Token, Verdict, Delay, Error, GivenBack, Blocks)
             SELECT later.{work_item_id}, held.token, 0, NULL, NULL, 1, 0
             FROM (
                 SELECT t.{exact_key} AS exact_key, t.{owner_token} AS token, MIN(t.{sequence}) AS sequence
                 FROM @verdicts v JOIN {table} t
                   ON t.{work_item_id} = v.Item AND t.{owner_token} = v.Token AND t.{status} = 1
-                WHERE t.{topic} IS NOT NULL AND (v.Verdict = 0 OR v.Blocks = 1) AND t.{message_key} IS NOT NULL
+                WHERE t.{has_topic} AND (v.Verdict = 0 OR v.Blocks = 1) AND t.{message_key} IS NOT NULL
                 GROUP BY t.{exact_key}, t.{owner_token}) held
             JOIN {table} later
               ON later.{exact_key} = held.exact_key AND later.{owner_token} = held.token
@@ -66,11 +66,12 @@ final class SqlServerSettle {
                 DELETE t
                 OUTPUT deleted.{work_item_id} INTO @settled (Item)
                 FROM {table} t WITH (ROWLOCK) JOIN @verdicts v ON t.{work_item_id} = v.Item
-                WHERE v.Verdict = 2 AND t.{owner_token} = v.Token AND t.{status} = 1 AND t.{topic} IS NOT NULL;
+                WHERE v.Verdict = 2 AND t.{owner_token} = v.Token AND t.{status} = 1 AND t.{has_topic};
             UPDATE {table} WITH (ROWLOCK) SET {status} = v.Verdict, {owner_token} = NULL, {locked_until} = NULL,
                 {attempt_count} = {attempt_count} - v.GivenBack,
                 {blocks_key} = CASE WHEN v.Blocks = 1 AND {message_key} IS NOT NULL THEN 1 ELSE 0 END,
-                {last_error} = CASE WHEN v.Error IS NULL THEN {last_error} ELSE v.Error END,
+                {last_error} = CASE WHEN v.Error IS NULL THEN {last_error}
+                    ELSE v.Error COLLATE Latin1_General_100_BIN2 END,
                 {due_on} = CASE
                     WHEN v.Verdict <> 0 THEN {due_on}
                     WHEN v.Delay IS NOT NULL THEN DATEADD(millisecond, CAST(v.Delay % 86400000 AS int),
@@ -80,7 +81,7 @@ final class SqlServerSettle {
                 {processed_on} = CASE WHEN v.Verdict <> 0 THEN @now END
             OUTPUT inserted.{work_item_id} INTO @settled (Item)
             FROM @verdicts v
-            WHERE {work_item_id} = v.Item AND {owner_token} = v.Token AND {status} = 1 AND {topic} IS NOT NULL
+            WHERE {work_item_id} = v.Item AND {owner_token} = v.Token AND {status} = 1 AND {has_topic}
               AND (v.Verdict <> 2 OR @delete_done = 0);
             SELECT v.{item_text} AS id, LOWER(CAST(v.Token AS nvarchar(36))) AS token
             FROM @settled s JOIN @verdicts v ON v.Item = s.Item;
@@ -97,7 +98,7 @@ final class SqlServerSettle {
             UPDATE {table} WITH (ROWLOCK) SET {locked_until} = @until
             OUTPUT inserted.{work_item_id}, inserted.{owner_token} INTO @renewed (Item, Token)
             FROM @leases l
-            WHERE {work_item_id} = l.Item AND {owner_token} = l.Token AND {status} = 1 AND {topic} IS NOT NULL;
+            WHERE {work_item_id} = l.Item AND {owner_token} = l.Token AND {status} = 1 AND {has_topic};
             SELECT {item_text} AS id, LOWER(CAST(Token AS nvarchar(36))) AS token FROM @renewed;
             """;
 

@@ -75,7 +75,7 @@ final class SqlServerSource implements TransactionalSource {
                 SELECT TOP (@batch) e.{place} AS place, e.{exact_key} AS exact_key
                 FROM {table} e WITH ({by_leased}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                 WHERE {mine} AND e.{processing} AND (e.{locked_until} <= @now OR e.{locked_until} IS NULL)
-                  AND e.{topic} IS NOT NULL
+                  AND e.{has_topic}
                   AND (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = e.{topic} + N'.'))
                 ORDER BY e.{claim_order}) picked
             WHERE {place} = picked.place AND {processing} AND ({locked_until} <= @now OR {locked_until} IS NULL);
@@ -97,20 +97,20 @@ final class SqlServerSource implements TransactionalSource {
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
             DECLARE @ahead TABLE (DueOn datetimeoffset(7) NOT NULL,
                 Topic nvarchar(255) COLLATE Latin1_General_100_BIN2 NOT NULL,
-                ExactKey nvarchar(256) COLLATE Latin1_General_100_BIN2 NULL, Sequence bigint NOT NULL);
+                ExactKey nvarchar(256) COLLATE Latin1_General_100_BIN2 NULL, Sequence bigint NULL);
             INSERT INTO @ahead (DueOn, Topic, Sequence)
             SELECT TOP (100) {due_on}, {topic}, {sequence} FROM {table} WITH (READUNCOMMITTED)
-            WHERE {mine} AND {ready} AND {topic} IS NOT NULL AND {message_key} IS NULL AND {due_on} IS NOT NULL
+            WHERE {mine} AND {ready} AND {has_topic} AND {message_key} IS NULL AND {due_on} IS NOT NULL
               AND {priority} = 0 AND {due_on} > @now
             ORDER BY {due_on};
             INSERT INTO @ahead (DueOn, Topic, Sequence)
             SELECT TOP (100) {due_on}, {topic}, {sequence} FROM {table} WITH (READUNCOMMITTED)
-            WHERE {mine} AND {ready} AND {topic} IS NOT NULL AND {message_key} IS NULL AND {due_on} IS NOT NULL
+            WHERE {mine} AND {ready} AND {has_topic} AND {message_key} IS NULL AND {due_on} IS NOT NULL
               AND {priority} = 1 AND {due_on} > @now
             ORDER BY {due_on};
             INSERT INTO @ahead (DueOn, Topic, Sequence)
             SELECT TOP (100) {due_on}, {topic}, {sequence} FROM {table} WITH (READUNCOMMITTED)
-            WHERE {mine} AND {ready} AND {topic} IS NOT NULL AND {message_key} IS NULL AND {due_on} IS NOT NULL
+            WHERE {mine} AND {ready} AND {has_topic} AND {message_key} IS NULL AND {due_on} IS NOT NULL
               AND {priority} = 2 AND {due_on} > @now
             ORDER BY {due_on};
             INSERT INTO @ahead (DueOn, Topic, ExactKey, Sequence)

@@ -259,7 +259,7 @@ record SqlServerTable(
         if (inbox) {
             Capability.checkSqlServerInbox(message, name, phase);
         } else {
-            Capability.checkOutbox(message, name, phase);
+            Capability.checkSqlServerOutbox(message, name, phase);
         }
         checkLength("topic", message.topic());
         checkLength("correlation_id", message.correlationId());

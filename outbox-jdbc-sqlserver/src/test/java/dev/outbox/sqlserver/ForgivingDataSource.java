@@ -26,8 +26,11 @@ final class ForgivingDataSource {
     private ForgivingDataSource() {}
 
     static DataSource over(SqlServerDatabase database) {
-        DataSource pool = database.pool();
-        return database.isBabelfish() ? proxy(DataSource.class, pool) : pool;
+        return over(database, database.pool());
+    }
+
+    static DataSource over(SqlServerDatabase database, DataSource dataSource) {
+        return database.isBabelfish() ? proxy(DataSource.class, dataSource) : dataSource;
     }
 
     private static <T> T proxy(Class<T> type, T target) {

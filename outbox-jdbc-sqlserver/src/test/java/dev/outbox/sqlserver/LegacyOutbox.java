@@ -20,21 +20,25 @@ final class LegacyOutbox {
     /** How columns are spelled. */
     enum Spelling {
         PASCAL,
-        SNAKE;
+        SNAKE,
+        CAMEL;
 
         private static final Pattern NAME = Pattern.compile("\\[(\\w+)]");
 
         String sql(String statement) {
-            return this == PASCAL
-                    ? statement
-                    : NAME.matcher(statement)
-                            .replaceAll(name -> Matcher.quoteReplacement("[" + snake(name.group(1)) + "]"));
+            return NAME.matcher(statement)
+                    .replaceAll(name -> Matcher.quoteReplacement("[" + spelled(name.group(1)) + "]"));
         }
 
-        private static String snake(String name) {
-            return name.startsWith("IX_")
-                    ? name
-                    : name.replaceAll("(?<=[a-z])(?=[A-Z])", "_").toLowerCase(Locale.ROOT);
+        private String spelled(String name) {
+            if (name.matches("(IX|CK)_.*")) {
+                return name;
+            }
+            return switch (this) {
+                case PASCAL -> name;
+                case SNAKE -> name.replaceAll("(?<=[a-z])(?=[A-Z])", "_").toLowerCase(Locale.ROOT);
+                case CAMEL -> name.substring(0, 1).toLowerCase(Locale.ROOT) + name.substring(1);
+            };
         }
     }
 

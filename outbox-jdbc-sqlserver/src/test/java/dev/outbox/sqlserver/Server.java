@@ -104,6 +104,10 @@ enum Server {
         return gaps.of(test, database(variant));
     }
 
+    boolean has(ServerGaps.Trait trait) {
+        return gaps.has(trait, database(Variant.AS_IT_IS));
+    }
+
     synchronized boolean isBabelfish() {
         return babelfish;
     }

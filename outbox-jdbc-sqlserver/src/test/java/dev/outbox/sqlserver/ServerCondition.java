@@ -1,5 +1,6 @@
 package dev.outbox.sqlserver;
 
+import java.lang.reflect.Method;
 import java.util.Optional;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
@@ -13,10 +14,15 @@ final class ServerCondition implements ExecutionCondition {
         OnServer on = context.getTestClass()
                 .flatMap(test -> AnnotationSupport.findAnnotation(test, OnServer.class))
                 .orElseThrow();
-        Optional<String> reason = on.value()
-                .obstacle(on.variant())
-                .or(() -> context.getTestMethod().flatMap(method -> on.value().gap(on.variant(), method.getName())));
+        Optional<String> reason =
+                on.value().obstacle(on.variant()).or(() -> on.value().gap(on.variant(), name(context)));
         return reason.map(ConditionEvaluationResult::disabled)
                 .orElseGet(() -> ConditionEvaluationResult.enabled("there"));
+    }
+
+    private static String name(ExtensionContext context) {
+        return context.getTestMethod()
+                .map(Method::getName)
+                .orElseGet(() -> context.getRequiredTestClass().getSimpleName());
     }
 }

@@ -12,7 +12,7 @@ import java.util.Optional;
  * the same list for Babelfish. Whether a server has the trait is tried out, once. Thread-safe.
  */
 final class ServerGaps {
-    private enum Trait {
+    enum Trait {
         CATCHES_LOCK_TIMEOUTS(
                 "a claim of keys takes them without waiting, by catching a lock timeout, which TRY does not catch here") {
             @Override
@@ -37,6 +37,27 @@ final class ServerGaps {
             boolean isShownBy(SqlServerDatabase database) throws SQLException {
                 return takes(database, Connection.TRANSACTION_SERIALIZABLE);
             }
+        },
+        READPAST("the server ignores READPAST, found by two connections and a locked row") {
+            @Override
+            boolean isShownBy(SqlServerDatabase database) throws SQLException {
+                return refused(
+                                database,
+                                "DELETE p FROM contract_probe p WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK);")
+                        == 0;
+            }
+        },
+        ALTERS_COLUMNS("the server cannot make a column NOT NULL, so that no table there becomes canonical in all") {
+            @Override
+            boolean isShownBy(SqlServerDatabase database) throws SQLException {
+                return refused(database, "ALTER TABLE contract_altered ALTER COLUMN Id int NOT NULL;") == 0;
+            }
+        },
+        SHOWS_WAITS("the server does not show in sys.dm_exec_requests who waits for a lock") {
+            @Override
+            boolean isShownBy(SqlServerDatabase database) throws SQLException {
+                return refused(database, LockWaits.LONGEST) == 0;
+            }
         };
 
         private static final String WAIT = "UPDATE contract_probe SET Id = 3;";
@@ -54,6 +75,8 @@ final class ServerGaps {
             database.execute("DROP TABLE IF EXISTS contract_probe");
             database.execute("CREATE TABLE contract_probe (Id int NOT NULL)");
             database.execute("INSERT INTO contract_probe (Id) VALUES (1)");
+            database.execute("DROP TABLE IF EXISTS contract_altered");
+            database.execute("CREATE TABLE contract_altered (Id int NULL)");
             try (Connection holder = database.pool().getConnection();
                     Connection other = database.pool().getConnection()) {
                 holder.setAutoCommit(false);
@@ -92,6 +115,7 @@ final class ServerGaps {
         }
     }
 
+    /** By the name of a method, or of a class whose methods all need it. */
     private static final Map<String, Trait> NEEDS = Map.of(
             "keysStayInOrderWhenManyNodesDeliver",
             Trait.CATCHES_LOCK_TIMEOUTS,
@@ -104,15 +128,25 @@ final class ServerGaps {
             "aRivalUnderSerializableIsToldToTryAgain",
             Trait.SERIALIZABLE,
             "aRivalThatWaitedTooLongIsToldToTryAgainAndNotThatItIsADuplicate",
-            Trait.NUMBERS_LOCK_TIMEOUTS);
+            Trait.NUMBERS_LOCK_TIMEOUTS,
+            "aClaimPassesByWhatOthersHold",
+            Trait.READPAST,
+            "noStatementWaitsLongForALock",
+            Trait.SHOWS_WAITS,
+            "Clean",
+            Trait.ALTERS_COLUMNS);
 
     private final Map<Trait, Boolean> shown = new EnumMap<>(Trait.class);
 
     /** Why this test cannot pass on the server of this database. */
     synchronized Optional<String> of(String test, SqlServerDatabase database) {
         return Optional.ofNullable(NEEDS.get(test))
-                .filter(trait -> !shown.computeIfAbsent(trait, asked -> isShown(asked, database)))
+                .filter(trait -> !has(trait, database))
                 .map(trait -> trait.reason);
+    }
+
+    synchronized boolean has(Trait trait, SqlServerDatabase database) {
+        return shown.computeIfAbsent(trait, asked -> isShown(asked, database));
     }
 
     private static boolean isShown(Trait trait, SqlServerDatabase database) {

@@ -1,9 +1,13 @@
 package dev.outbox.sqlserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Message;
+import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.jdbc.internal.Writes;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.util.ArrayList;
@@ -25,6 +29,21 @@ class SqlServerColumnsTest {
             "ProcessedAt", "ProcessedOn",
             "RetryCount", "AttemptCount",
             "DueTimeUtc", "DueOn");
+
+    private static final List<String> STATEMENTS = List.of(
+            SqlServerEnqueue.INSERT,
+            SqlServerLegacyClaim.CLAIM,
+            SqlServerClaim.READY,
+            SqlServerClaim.WAITING,
+            SqlServerClaim.KEYS,
+            SqlServerSettle.SETTLE,
+            SqlServerSettle.RENEW,
+            SqlServerSource.EXPIRE,
+            SqlServerSource.NEXT_DUE,
+            SqlServerPurge.PURGE,
+            SqlServerPurge.PURGE_DEAD,
+            SqlServerHandling.BEGIN,
+            SqlServerChange.BEGIN + ";");
 
     private static Column stored(String name, String type, int characters, @Nullable String collation) {
         int bytes = type.startsWith("n") ? 2 * characters : characters;
@@ -76,7 +95,7 @@ class SqlServerColumnsTest {
         return new SqlServerColumns("outbox", columns, phase, false);
     }
 
-    private static Layout layout(Phase phase) {
+    static Layout layout(Phase phase) {
         SqlServerColumns columns = table(phase);
         Map<String, String> all = new HashMap<>(columns.layout(SqlServerSchema.columns(false)));
         SqlServerTable.INDEXES.keySet().forEach(hint -> all.put(hint, ""));
@@ -88,6 +107,11 @@ class SqlServerColumnsTest {
         return new Layout("[dbo].[outbox]", all, Map.of(), columns.writes());
     }
 
+    private static SqlServerTable opened(Phase phase) {
+        return new SqlServerTable(
+                TableName.parse("dbo.outbox"), false, layout(phase), "locks:", false, phase, Map.of());
+    }
+
     private static String resolved(Phase phase, String statement) {
         return layout(phase).resolve(statement).text().replaceAll("\\s+", " ").strip();
     }
@@ -95,20 +119,7 @@ class SqlServerColumnsTest {
     @ParameterizedTest
     @EnumSource(names = "SETTLING", mode = EnumSource.Mode.EXCLUDE)
     void everyStatementOfAnOutboxIsTsqlInEveryPhase(Phase phase) {
-        for (String statement : List.of(
-                SqlServerEnqueue.INSERT,
-                SqlServerLegacyClaim.CLAIM,
-                SqlServerClaim.READY,
-                SqlServerClaim.WAITING,
-                SqlServerClaim.KEYS,
-                SqlServerSettle.SETTLE,
-                SqlServerSettle.RENEW,
-                SqlServerSource.EXPIRE,
-                SqlServerSource.NEXT_DUE,
-                SqlServerPurge.PURGE,
-                SqlServerPurge.PURGE_DEAD,
-                SqlServerHandling.BEGIN,
-                SqlServerChange.BEGIN + ";")) {
+        for (String statement : STATEMENTS) {
             String text = resolved(phase, statement);
             Tsql.parse(text.endsWith(";") ? text : text + ";");
         }
@@ -141,12 +152,54 @@ class SqlServerColumnsTest {
                         + " WHERE [WorkItemId] = @id");
     }
 
+    /** Who had a transaction open when the table was flipped has stored no other. */
     @Test
-    void noPredicateIsHiddenInAFunction() {
-        String search = "SELECT 1 FROM {table} WHERE {status} = 0 AND {due_on} <= @now AND {work_item_id} = @id";
-
-        for (Phase phase : List.of(Phase.LEGACY, Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.CLEAN)) {
-            assertThat(resolved(phase, search)).doesNotContain("COALESCE", "CAST", "CASE");
+    void theOldMessageIdIsReadAfterTheFlipWhereThereIsNoNewOne() {
+        assertThat(resolved(Phase.FLIPPED, SqlServerClaim.READY))
+                .contains(", inserted.[MessageIdNew], inserted.[MessageId], ")
+                .contains("COALESCE(c.message_id, LOWER(c.old_message_id)) AS message_id");
+        for (Phase phase : List.of(Phase.LEGACY, Phase.DUAL)) {
+            assertThat(resolved(phase, SqlServerClaim.READY))
+                    .contains(", inserted.[MessageId], CAST(NULL AS nvarchar(255)), ")
+                    .contains("LOWER(c.message_id) AS message_id");
         }
+        assertThat(resolved(Phase.CLEAN, SqlServerClaim.READY))
+                .contains(", inserted.[MessageId], CAST(NULL AS nvarchar(255)), ");
+    }
+
+    /** The old column of it may be unique, and then no second null would go in. */
+    @Test
+    void aMessageIdThatIsNoUuidIsRefusedWhileTheOldColumnIsThere() {
+        Message message = Message.to("t").id("17").payload("");
+
+        for (Phase phase : List.of(Phase.LEGACY, Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
+            assertThatThrownBy(() -> opened(phase).check(message))
+                    .isInstanceOf(OutboxException.class)
+                    .hasMessageContaining("must be in phase 4 for a message id that is no UUID");
+            opened(phase)
+                    .check(Message.to("t")
+                            .id("0b6c5d0e-7a54-4f0e-9c2d-0d6a3c1f5e77")
+                            .payload(""));
+        }
+        opened(Phase.CLEAN).check(message);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "SETTLING", mode = EnumSource.Mode.EXCLUDE)
+    void noPredicateHidesAColumnInAFunction(Phase phase) {
+        for (String statement : STATEMENTS) {
+            assertThat(Conditions.hidingAColumn(resolved(phase, statement))).isEmpty();
+        }
+        assertThat(Conditions.hidingAColumn(
+                        "SELECT 1 FROM t WHERE a = 1 AND (COALESCE(t.[Priority], CAST(1 AS smallint))) = 0"))
+                .isNotEmpty();
+    }
+
+    /** Not before phase 2 may a message be urgent, so what is not backfilled is as normal as the rest. */
+    @Test
+    void inPhaseOneNoRowIsMissedForWhatIsNotFilledYet() {
+        assertThat(resolved(Phase.ADDITIVE, SqlServerSource.NEXT_DUE)).contains("AND (CAST(1 AS smallint)) = 1 AND");
+        assertThat(resolved(Phase.ADDITIVE, SqlServerPurge.PURGE_DEAD))
+                .contains("AND ([BlocksKey] = 0 OR [BlocksKey] IS NULL) AND");
     }
 }

@@ -1,5 +1,6 @@
 package dev.outbox.sqlserver;
 
+import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
@@ -17,6 +18,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** A database on a server under test, with as many tables as its tests want. */
@@ -50,6 +52,14 @@ final class SqlServerDatabase {
 
     HikariDataSource pool() {
         return pool;
+    }
+
+    /** Connections that nobody shares, for who must not leave anything on them; the server shows them by this name. */
+    DataSource unpooled(String application) {
+        SQLServerDataSource dataSource = new SQLServerDataSource();
+        dataSource.setURL(url);
+        dataSource.setApplicationName(application);
+        return dataSource;
     }
 
     /** An outbox table without rows. */

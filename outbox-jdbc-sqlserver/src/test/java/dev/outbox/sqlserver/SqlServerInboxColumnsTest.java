@@ -109,18 +109,17 @@ class SqlServerInboxColumnsTest {
         return new SqlServerTable(TableName.parse("dbo.inbox"), true, layout, "locks:", false, phase, columns.limits());
     }
 
+    static Layout layout(Phase phase) {
+        return opened(phase).layout();
+    }
+
     private static String resolved(Phase phase, String statement) {
-        return opened(phase)
-                .layout()
-                .resolve(statement)
-                .text()
-                .replaceAll("\\s+", " ")
-                .strip();
+        return layout(phase).resolve(statement).text().replaceAll("\\s+", " ").strip();
     }
 
     @ParameterizedTest
     @EnumSource(names = "SETTLING", mode = EnumSource.Mode.EXCLUDE)
-    void everyStatementOfAnInboxIsTsqlInEveryPhase(Phase phase) {
+    void everyStatementOfAnInboxIsTsqlInEveryPhaseAndHidesNoColumnInAFunction(Phase phase) {
         for (String statement : List.of(
                 SqlServerReceive.RECEIVE,
                 SqlServerReceive.ENQUEUE,
@@ -143,6 +142,7 @@ class SqlServerInboxColumnsTest {
                 SqlServerChange.BEGIN + ";")) {
             String text = resolved(phase, statement);
             Tsql.parse(text.endsWith(";") ? text : text + ";");
+            assertThat(Conditions.hidingAColumn(text)).isEmpty();
         }
     }
 
@@ -180,6 +180,18 @@ class SqlServerInboxColumnsTest {
         }
         assertThat(resolved(Phase.FLIPPED, search)).contains("e.[StatusCode] = 0 AND e.[StatusCode] = 1");
         assertThat(resolved(Phase.CLEAN, search)).contains("e.[Status] = 0 AND e.[Status] = 1");
+    }
+
+    /** An index with WHERE Topic IS NOT NULL serves a search that says the same of the same column. */
+    @ParameterizedTest
+    @EnumSource(names = "SETTLING", mode = EnumSource.Mode.EXCLUDE)
+    void aSearchForRowsWithATopicAsksWhatTheFilterOfTheIndexAsks(Phase phase) {
+        for (String statement : List.of(
+                SqlServerSettle.SETTLE, SqlServerSettle.RENEW, SqlServerSource.EXPIRE, SqlServerLegacyClaim.CLAIM)) {
+            assertThat(resolved(phase, statement))
+                    .containsPattern("[ .]\\[Topic] IS NOT NULL")
+                    .doesNotContainPattern("COLLATE \\w+\\) IS NOT NULL");
+        }
     }
 
     @Test

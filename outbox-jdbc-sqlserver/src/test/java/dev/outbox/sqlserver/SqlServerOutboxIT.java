@@ -3,7 +3,6 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.Enqueued;
 import dev.outbox.Message;
@@ -16,7 +15,6 @@ import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -183,7 +181,6 @@ class SqlServerOutboxIT {
                             message().id("held"),
                             message().id("free"),
                             message().key("k").id("behind")));
-            assumeTrue(honoursReadpast(), "the server ignores READPAST, found by two connections and a locked row");
             try (Connection other = begin();
                     Statement statement = other.createStatement()) {
                 statement.execute(
@@ -234,24 +231,6 @@ class SqlServerOutboxIT {
                 source.claim(request()).items().forEach(item -> claimed.add(item.messageId()));
             }
             assertThat(claimed).containsExactlyElementsOf(ids);
-        }
-
-        /** A probe, not a flag: one row locked by another connection, and a read that must not wait for it. */
-        private boolean honoursReadpast() throws SQLException {
-            try (Connection holder = begin();
-                    Statement holding = holder.createStatement();
-                    Connection reader = database.pool().getConnection();
-                    Statement reading = reader.createStatement()) {
-                holding.execute("UPDATE " + table + " SET LastError = N'probe' WHERE MessageId = N'held'");
-                try (ResultSet row = reading.executeQuery("SELECT COUNT(*) FROM " + table
-                        + " WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK) WHERE MessageId = N'held'")) {
-                    row.next();
-                    return row.getInt(1) == 0;
-                } finally {
-                    holder.rollback();
-                    holder.setAutoCommit(true);
-                }
-            }
         }
 
         @Test

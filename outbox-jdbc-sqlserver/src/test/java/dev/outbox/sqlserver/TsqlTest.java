@@ -3,6 +3,7 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.migrations.Database;
 import dev.outbox.migrations.OutboxMigrations;
@@ -36,8 +37,10 @@ class TsqlTest {
     private static final Pattern SEARCH =
             Pattern.compile("\\{(by_[a-z_]+)}[^;]*?\\bWHERE ([^;]*?)(?:ORDER BY|;|\\)\n)");
 
-    /** What stands for a condition on the status, for a table that has it in text would say it otherwise. */
-    private static final Map<String, String> STATUSES = Map.of(
+    /** What stands for a condition that a table on its way says otherwise. */
+    private static final Map<String, String> CONDITIONS = Map.of(
+            "has_topic", "{topic} IS NOT NULL",
+            "blocks_nothing", "{blocks_key} = 0",
             "ready", "{status} = 0",
             "processing", "{status} = 1",
             "done", "{status} = 2",
@@ -98,8 +101,9 @@ class TsqlTest {
         columns.put("claim_order", "[sequence]");
         columns.put("no_row", "[sequence] = 0");
         columns.put("as_message_id", "LOWER(c.message_id)");
+        columns.put("out_old_message_id", "inserted.[oldmessageid]");
         columns.put("unprocessed", "");
-        STATUSES.forEach((status, condition) -> columns.put(status, condition.replaceAll("\\{(\\w+)}", "[$1]")));
+        CONDITIONS.forEach((logical, condition) -> columns.put(logical, condition.replaceAll("\\{(\\w+)}", "[$1]")));
         columns.putAll(SqlServerItems.named(Optional.empty()));
         columns.putAll(SqlServerIdentity.exact("[exactsource]", "[exactmessageid]"));
         columns.put("patience", "10000");
@@ -172,8 +176,8 @@ class TsqlTest {
         while (search.find()) {
             String suffix = SqlServerTable.INDEXES.get(search.group(1));
             String condition = search.group(2).replaceAll("\\b\\w\\.", "");
-            for (Map.Entry<String, String> status : STATUSES.entrySet()) {
-                condition = condition.replace("{" + status.getKey() + "}", status.getValue());
+            for (Map.Entry<String, String> other : CONDITIONS.entrySet()) {
+                condition = condition.replace("{" + other.getKey() + "}", other.getValue());
             }
             SqlServerSchema.Need index = SqlServerSchema.needs(false).stream()
                     .filter(need -> need.suffix().equals(suffix))
@@ -204,6 +208,52 @@ class TsqlTest {
                 "Source nvarchar(255) COLLATE Latin1_General_100_BIN2", "Source nvarchar(255)");
 
         assertThat(comparedWithoutCollation(resolved(slipped))).containsExactly("Source");
+    }
+
+    /** A column of a table on its way has whatever collation it had, until phase 4. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("everyStatement")
+    void aTextOfAnOldColumnIsComparedWithOneOfOursByANamedCollation(String name, String statement) {
+        for (Phase phase : List.of(Phase.LEGACY, Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
+            if (statement.equals(SqlServerItems.FIND) && phase.before(Phase.FLIPPED)) {
+                continue; // it is for what was claimed before the flip, after it
+            }
+            assertThat(inConflict(SqlServerInboxColumnsTest.layout(phase), statement))
+                    .as("inbox, %s", phase)
+                    .isEmpty();
+            assertThat(inConflict(SqlServerColumnsTest.layout(phase), statement))
+                    .as("outbox, %s", phase)
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void aComparisonOfTwoCollationsIsFound() {
+        String slipped = "SELECT 1 FROM {table} t JOIN @messages m ON t.{message_id} = CAST(m.Name AS varchar(64))"
+                + " WHERE (t.{topic} = N'a' OR m.Name = t.{source}) AND m.Name = @name";
+
+        assertThat(inConflict(
+                        SqlServerInboxColumnsTest.layout(Phase.DUAL),
+                        "DECLARE @messages TABLE (Name nvarchar(255) COLLATE Latin1_General_100_BIN2); " + slipped))
+                .containsExactly("t.[MessageId] = CAST(m.Name AS varchar(64))", "m.Name = t.[Source]");
+    }
+
+    private static List<String> inConflict(Layout layout, String statement) {
+        Map<String, String> columns = new HashMap<>(layout().columns());
+        columns.putAll(layout.columns());
+        return Conditions.inConflict(
+                new Layout(layout.table(), columns, layout.constants(), layout.writes())
+                        .resolve(statement)
+                        .text(),
+                List.of("MessageId", "Source", "Topic", "Status", "CorrelationId", "LastError", "Payload"),
+                List.of("MessageIdNew", "SourceNew", "MessageKey", "ExactKey", "Consumer", "TenantId"));
+    }
+
+    /** What is chosen from two collations has none, and no varchar can be made of it (457). */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("everyStatement")
+    void aTextThatIsChosenFromTwoColumnsSaysItsCollation(String name, String statement) {
+        assertThat(statement).doesNotContainPattern("THEN \\{last_error}\\s+ELSE \\w\\.\\w+ (?!COLLATE)");
     }
 
     /** A variable has the collation of the database, which may count by code point where others count by unit. */

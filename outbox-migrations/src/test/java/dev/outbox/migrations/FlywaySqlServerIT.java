@@ -1,6 +1,7 @@
 package dev.outbox.migrations;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.outbox.jdbc.Phase;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.configuration.FluentConfiguration;
 import org.flywaydb.core.internal.parser.ParsingContext;
@@ -26,6 +28,25 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 
 /** The SQL Server scripts by Flyway: read without a server, run where there is one. */
 class FlywaySqlServerIT {
+    private static final String LEGACY_OUTBOX = """
+            CREATE TABLE flyway_outbox (
+                Id uniqueidentifier NOT NULL PRIMARY KEY, MessageId uniqueidentifier NOT NULL,
+                Topic nvarchar(255) NOT NULL, Payload nvarchar(max) NOT NULL, CreatedAt datetimeoffset NOT NULL,
+                IsProcessed bit NOT NULL, ProcessedAt datetimeoffset NULL, ProcessedBy nvarchar(100) NULL,
+                RetryCount int NOT NULL, LastError nvarchar(max) NULL, CorrelationId nvarchar(255) NULL,
+                DueTimeUtc datetimeoffset NULL, Status tinyint NOT NULL, LockedUntil datetimeoffset NULL,
+                OwnerToken uniqueidentifier NULL)
+            """;
+
+    private static final String LEGACY_INBOX = """
+            CREATE TABLE flyway_inbox (
+                MessageId varchar(64) NOT NULL PRIMARY KEY, Source varchar(64) NOT NULL, Hash binary(32) NULL,
+                FirstSeenUtc datetime2(3) NOT NULL, LastSeenUtc datetime2(3) NOT NULL, ProcessedUtc datetime2(3) NULL,
+                DueTimeUtc datetimeoffset(3) NULL, Attempts int NOT NULL, Status varchar(16) NOT NULL,
+                LastError nvarchar(max) NULL, LockedUntil datetimeoffset(3) NULL, OwnerToken uniqueidentifier NULL,
+                Topic nvarchar(128) NULL, Payload nvarchar(max) NULL)
+            """;
+
     private static FluentConfiguration configuration(String location, String placeholder, String table) {
         return Flyway.configure()
                 .locations(location)
@@ -101,15 +122,7 @@ class FlywaySqlServerIT {
         drop(url);
         try (Connection connection = connect(url);
                 Statement statement = connection.createStatement()) {
-            statement.execute("""
-                    CREATE TABLE flyway_outbox (
-                        Id uniqueidentifier NOT NULL PRIMARY KEY, MessageId uniqueidentifier NOT NULL,
-                        Topic nvarchar(255) NOT NULL, Payload nvarchar(max) NOT NULL, CreatedAt datetimeoffset NOT NULL,
-                        IsProcessed bit NOT NULL, ProcessedAt datetimeoffset NULL, ProcessedBy nvarchar(100) NULL,
-                        RetryCount int NOT NULL, LastError nvarchar(max) NULL, CorrelationId nvarchar(255) NULL,
-                        DueTimeUtc datetimeoffset NULL, Status tinyint NOT NULL, LockedUntil datetimeoffset NULL,
-                        OwnerToken uniqueidentifier NULL)
-                    """);
+            statement.execute(LEGACY_OUTBOX);
             Flyway flyway = configuration(
                             OutboxMigrations.upgradeLocation(Phase.ADDITIVE), "outbox_table", "flyway_outbox")
                     .dataSource(url, System.getenv("OUTBOX_SQLSERVER_USER"), System.getenv("OUTBOX_SQLSERVER_PASSWORD"))
@@ -120,6 +133,62 @@ class FlywaySqlServerIT {
             assertThat(Upgrade.outbox("flyway_outbox")
                             .phase(flyway.getConfiguration().getDataSource()))
                     .isEqualTo(Phase.ADDITIVE);
+        } finally {
+            drop(url);
+        }
+    }
+
+    @Test
+    @EnabledIfEnvironmentVariable(
+            named = "OUTBOX_SQLSERVER_URL",
+            matches = ".+",
+            disabledReason = "OUTBOX_SQLSERVER_URL is not set")
+    void flywayTakesLegacyTablesThroughAllPhases() throws SQLException {
+        String url = System.getenv("OUTBOX_SQLSERVER_URL");
+        drop(url);
+        try (Connection connection = connect(url);
+                Statement statement = connection.createStatement()) {
+            statement.execute(LEGACY_INBOX);
+            try {
+                statement.execute("ALTER TABLE flyway_inbox ALTER COLUMN LastError nvarchar(max) NULL");
+            } catch (SQLException e) {
+                abort("the server cannot change whether a column allows null: error " + e.getErrorCode());
+            }
+            statement.execute(LEGACY_OUTBOX);
+            statement.execute(
+                    "INSERT INTO flyway_outbox (Id, MessageId, Topic, Payload, CreatedAt, IsProcessed,"
+                            + " RetryCount, Status) VALUES (NEWID(), NEWID(), N't', N'p', '2026-01-01T00:00:00+00:00', 0, 0, 0)");
+            statement.execute("INSERT INTO flyway_inbox (MessageId, Source, FirstSeenUtc, LastSeenUtc, ProcessedUtc,"
+                    + " Attempts, Status) VALUES ('m', 'shop', '2026-01-01', '2026-01-01', '2026-01-01', 1, 'Done')");
+            Upgrade outbox = Upgrade.outbox("flyway_outbox");
+            Upgrade inbox = Upgrade.inbox("flyway_inbox", "billing");
+
+            for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.CLEAN)) {
+                Flyway flyway = configuration(OutboxMigrations.upgradeLocation(phase), "outbox_table", "flyway_outbox")
+                        .placeholders(Map.of(
+                                "outbox_table",
+                                "flyway_outbox",
+                                "inbox_table",
+                                "flyway_inbox",
+                                "inbox_consumer",
+                                "billing",
+                                "outbox_refresh_interval",
+                                "PT0S"))
+                        .ignoreMigrationPatterns("*:missing")
+                        .dataSource(
+                                url, System.getenv("OUTBOX_SQLSERVER_USER"), System.getenv("OUTBOX_SQLSERVER_PASSWORD"))
+                        .load();
+
+                assertThat(flyway.migrate().migrationsExecuted).isOne();
+                assertThat(flyway.migrate().migrationsExecuted).isZero();
+                DataSource dataSource = flyway.getConfiguration().getDataSource();
+                assertThat(outbox.phase(dataSource)).isEqualTo(phase);
+                assertThat(inbox.phase(dataSource)).isEqualTo(phase);
+                if (phase == Phase.CLEAN) {
+                    assertThat(outbox.report(dataSource).findings()).isEmpty();
+                    assertThat(inbox.report(dataSource).findings()).isEmpty();
+                }
+            }
         } finally {
             drop(url);
         }
@@ -136,6 +205,7 @@ class FlywaySqlServerIT {
             for (String table : List.of("flyway_outbox", "flyway_inbox")) {
                 statement.execute("DROP TABLE IF EXISTS " + table);
                 statement.execute("DROP TABLE IF EXISTS " + table + "_history");
+                statement.execute("DROP TABLE IF EXISTS " + table + "_backfill");
                 statement.execute("DROP SEQUENCE IF EXISTS " + table + "_sequence");
             }
         }

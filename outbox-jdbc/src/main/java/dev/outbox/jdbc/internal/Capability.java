@@ -26,6 +26,8 @@ public enum Capability {
     MANY_SOURCES("the same message id from several sources or for several consumers", Phase.FLIPPED),
     /** An inbox of SQL Server is claimed by its old status until the flip. */
     SQLSERVER_INBOX_PRIORITY("a priority", Phase.FLIPPED),
+    /** In an outbox of SQL Server, whose old column may be unique and then takes no more than one null. */
+    SQLSERVER_ANY_MESSAGE_ID(ANY_MESSAGE_ID.what, Phase.CLEAN),
     /** SQL Server would rewrite the table to replace its key, so that comes last. */
     SQLSERVER_MANY_SOURCES(MANY_SOURCES.what, Phase.CLEAN);
 
@@ -49,8 +51,13 @@ public enum Capability {
 
     /** Refuses a message for an outbox that asks for what the phase lacks. */
     public static void checkOutbox(Message message, TableName table, Phase phase) {
-        String id = message.id();
-        ANY_MESSAGE_ID.check(id != null && !isUuid(id), table, phase);
+        ANY_MESSAGE_ID.check(hasOtherId(message), table, phase);
+        check(message, table, phase);
+    }
+
+    /** {@link #checkOutbox} on SQL Server. */
+    public static void checkSqlServerOutbox(Message message, TableName table, Phase phase) {
+        SQLSERVER_ANY_MESSAGE_ID.check(hasOtherId(message), table, phase);
         check(message, table, phase);
     }
 
@@ -85,6 +92,10 @@ public enum Capability {
     public OutboxException refusal(TableName table, Phase phase) {
         return new OutboxException("the schema must be in " + from + " for " + what + ", but table \"" + table
                 + "\" is in " + phase + "; do without it, or apply the migrations up to that phase first");
+    }
+
+    private static boolean hasOtherId(Message message) {
+        return message.id() != null && !isUuid(message.id());
     }
 
     private static boolean isUuid(String text) {
