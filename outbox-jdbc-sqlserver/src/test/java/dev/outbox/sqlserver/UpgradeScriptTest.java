@@ -34,7 +34,7 @@ class UpgradeScriptTest {
 
     private final Upgrade upgrade = Upgrade.outbox("outbox").quietFor(Duration.ofMinutes(1));
 
-    private static DataSource table(Phase phase, boolean online) {
+    static DataSource table(Phase phase, boolean online) {
         CatalogDriver catalog = new CatalogDriver(
                 phase == Phase.LEGACY ? null : "phase " + phase.mark() + " since 2026-11-16T10:00:00.000Z", online);
         boolean flipped = phase == Phase.FLIPPED;
