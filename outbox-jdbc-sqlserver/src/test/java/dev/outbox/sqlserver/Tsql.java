@@ -20,8 +20,24 @@ final class Tsql {
             "\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|[@\\w]+|<>|<=|>=|::|.)", Pattern.DOTALL);
 
     private static final Set<String> STATEMENTS = Set.of(
-            "SELECT", "INSERT", "UPDATE", "DELETE", "SET", "DECLARE", "EXEC", "BEGIN", "IF", "WHILE", "BREAK", "THROW",
-            "COMMIT", "ROLLBACK", "CREATE", "ALTER", "DROP", "GRANT");
+            "SELECT",
+            "INSERT",
+            "UPDATE",
+            "DELETE",
+            "SET",
+            "DECLARE",
+            "EXEC",
+            "BEGIN",
+            "IF",
+            "WHILE",
+            "BREAK",
+            "THROW",
+            "COMMIT",
+            "ROLLBACK",
+            "CREATE",
+            "ALTER",
+            "DROP",
+            "GRANT");
 
     /** What runs on one server and not on the other, or is better left alone. */
     private static final Set<String> FORBIDDEN =
