@@ -30,8 +30,10 @@ final class SqlServerDependents {
             WHERE f.referenced_object_id = OBJECT_ID(?)
             """;
 
+    /** Without what the canonical table has, and what is there until the flip. */
     static final String COMPUTED = """
-            SELECT c.name, c.definition FROM sys.computed_columns c WHERE c.object_id = OBJECT_ID(?)
+            SELECT c.name, c.definition FROM sys.computed_columns c
+            WHERE c.object_id = OBJECT_ID(?) AND c.name NOT IN (N'ExactKey', N'ExactSource', N'ExactMessageId', N'Differs')
             """;
 
     static final String FOLLOWED = """
@@ -132,12 +134,9 @@ final class SqlServerDependents {
                 ResultSet row = statement.executeQuery()) {
             while (row.next()) {
                 String name = row.getString("name");
-                boolean ours = name.equalsIgnoreCase(SqlServerLegacyTable.DIFFERS)
-                        || table.canonical().computed(name).isPresent()
-                        || table.renamed().stream()
-                                .anyMatch(alias ->
-                                        name.equalsIgnoreCase(alias.now()) || name.equalsIgnoreCase(alias.old()));
-                if (!ours) {
+                boolean alias = table.renamed().stream()
+                        .anyMatch(both -> name.equalsIgnoreCase(both.now()) || name.equalsIgnoreCase(both.old()));
+                if (!alias) {
                     hold("computed column " + name, String.valueOf(row.getString("definition")), dropped);
                 }
             }
