@@ -7,8 +7,11 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +20,8 @@ final class CatalogDriver {
     private final List<Map<String, Object>> columns = new ArrayList<>();
     private final List<Map<String, Object>> indexes = new ArrayList<>();
     private final List<Map<String, Object>> checks = new ArrayList<>();
+    private final Map<String, List<Map<String, Object>>> more = new LinkedHashMap<>();
+    private final List<String> asked = new ArrayList<>();
     private final @Nullable String mark;
     private final boolean online;
 
@@ -25,9 +30,9 @@ final class CatalogDriver {
         this.online = online;
     }
 
-    /** @param type may say that it is computed, or that it has a default: {@code bit default} */
+    /** @param type may say that it is computed, or that it has a default: {@code bit default}; and how long it is */
     CatalogDriver column(String name, String type) {
-        String[] words = type.split(" ");
+        String[] words = type.replaceAll("\\(.*?\\)", "").split(" ");
         columns.add(Map.of(
                 "schema_name",
                 "dbo",
@@ -36,7 +41,7 @@ final class CatalogDriver {
                 "type_name",
                 words[0],
                 "max_length",
-                words[0].equals("nvarchar") ? 200 : 16,
+                length(type, words[0].equals("nvarchar")),
                 "scale",
                 3,
                 "is_nullable",
@@ -46,6 +51,13 @@ final class CatalogDriver {
                 "default_name",
                 type.contains("default") ? "DF_" + name : ""));
         return this;
+    }
+
+    private static int length(String type, boolean twice) {
+        Matcher size = Pattern.compile("\\((\\d+)\\)").matcher(type);
+        return type.contains("(max)")
+                ? -1
+                : !size.find() ? (twice ? 200 : 16) : Integer.parseInt(size.group(1)) * (twice ? 2 : 1);
     }
 
     CatalogDriver index(String name, boolean primaryKey, String column, String filter) {
@@ -60,8 +72,23 @@ final class CatalogDriver {
         return this;
     }
 
+    CatalogDriver disabled(String index) {
+        indexes.replaceAll(row -> {
+            Map<String, Object> changed = new LinkedHashMap<>(row);
+            changed.computeIfPresent("is_disabled", (key, was) -> index.equals(row.get("name")));
+            return changed;
+        });
+        return this;
+    }
+
     CatalogDriver check(String name, String condition) {
         checks.add(Map.of("name", name, "definition", condition));
+        return this;
+    }
+
+    /** A row that is answered to queries in which this text is. */
+    CatalogDriver answer(String text, Map<String, Object> row) {
+        more.computeIfAbsent(text, key -> new ArrayList<>()).add(row);
         return this;
     }
 
@@ -85,7 +112,18 @@ final class CatalogDriver {
         });
     }
 
+    /** All queries so far. */
+    List<String> asked() {
+        return asked;
+    }
+
     private List<Map<String, Object>> answer(String query) {
+        asked.add(query);
+        for (String text : more.keySet()) {
+            if (query.contains(text)) {
+                return more.get(text);
+            }
+        }
         if (query.contains("sys.default_constraints")) {
             return columns;
         }
@@ -101,7 +139,7 @@ final class CatalogDriver {
         if (query.contains("sys.extended_properties")) {
             return mark == null ? List.of() : List.of(Map.of("name", "dev.outbox", "mark", mark));
         }
-        return query.contains("sys.sql_modules") ? List.of() : List.of(Map.of("1", 0L));
+        return query.contains("FROM sys.") ? List.of() : List.of(Map.of());
     }
 
     private static ResultSet rows(List<Map<String, Object>> rows) {
@@ -113,7 +151,8 @@ final class CatalogDriver {
             if (!method.startsWith("get")) {
                 return null;
             }
-            Object value = rows.get(at[0]).get(String.valueOf(arguments[0]));
+            Object none = method.equals("getLong") ? 0L : null;
+            Object value = rows.get(at[0]).getOrDefault(String.valueOf(arguments[0]), none);
             return "".equals(value) ? null : value;
         });
     }

@@ -39,13 +39,13 @@ class InboxUpgradeScriptTest {
         OLD.forEach((old, type) -> catalog.column(flipped ? RENAMED.get(old) : old, type));
         return catalog.column("MessageId", "varchar")
                 .column("Source", "varchar")
-                .column("Hash", "binary null")
+                .column("Hash", "binary(32) null")
                 .column("Status", "varchar default")
                 .column("LastError", "nvarchar null")
                 .column("LockedUntil", "datetimeoffset null")
                 .column("OwnerToken", "uniqueidentifier null")
                 .column("Topic", "nvarchar null")
-                .column("Payload", "nvarchar null")
+                .column("Payload", "nvarchar(max) null")
                 .check("CK_inbox_Status", "([Status]='Seen' OR [Status]='Done')")
                 .index("PK_inbox", true, "MessageId", "")
                 .index("IX_inbox_WorkQueue", false, flipped ? "LastSeenOn" : "LastSeenUtc", "([Status]='Seen')")
@@ -53,6 +53,10 @@ class InboxUpgradeScriptTest {
     }
 
     private static DataSource table(Phase phase, boolean online) {
+        return catalog(phase, online).dataSource();
+    }
+
+    static CatalogDriver catalog(Phase phase, boolean online) {
         CatalogDriver catalog = legacy(phase, online);
         boolean flipped = phase == Phase.FLIPPED;
         if (phase != Phase.LEGACY) {
@@ -93,7 +97,7 @@ class InboxUpgradeScriptTest {
         if (phase == Phase.DUAL) {
             catalog.index("inbox_Differs", false, "Differs", "");
         }
-        return catalog.dataSource();
+        return catalog;
     }
 
     @ParameterizedTest

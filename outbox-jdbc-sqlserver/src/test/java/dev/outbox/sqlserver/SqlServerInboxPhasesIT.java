@@ -17,7 +17,6 @@ import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -246,31 +245,16 @@ class SqlServerInboxPhasesIT {
         List<String> batches =
                 List.of(upgrade.render(migration(), Phase.FLIPPED).split("(?m)^GO\\R"));
         int asked = batches.indexOf("COMMIT TRANSACTION;\n");
-        run(batches.subList(0, asked + 1));
+        SqlServerPhasesIT.run(migration(), batches.subList(0, asked + 1));
         transaction(tx -> old.markProcessed(tx, "one"));
 
-        assertThatThrownBy(() -> run(batches.subList(asked + 1, batches.size())))
+        assertThatThrownBy(() -> SqlServerPhasesIT.run(migration(), batches.subList(asked + 1, batches.size())))
                 .isInstanceOf(SQLException.class)
                 .hasMessageContaining("rows that an old application stored or changed are not backfilled");
         assertThat(upgrade.phase(migration())).isEqualTo(Phase.DUAL);
         upgrade.backfill().run(migration());
         upgrade.apply(migration(), Phase.FLIPPED);
         assertThat(inbox("billing").get("shop", "one").orElseThrow().status()).isEqualTo(Status.DONE);
-    }
-
-    private void run(List<String> batches) throws SQLException {
-        try (Connection connection = migration().getConnection();
-                Statement statement = connection.createStatement()) {
-            try {
-                for (String batch : batches) {
-                    statement.execute(batch.strip());
-                }
-            } finally {
-                statement.execute("IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION");
-                statement.execute("SET XACT_ABORT OFF");
-                statement.execute("SET LOCK_TIMEOUT -1");
-            }
-        }
     }
 
     @Test

@@ -20,8 +20,24 @@ final class Tsql {
             "\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|[@\\w]+|<>|<=|>=|::|.)", Pattern.DOTALL);
 
     private static final Set<String> STATEMENTS = Set.of(
-            "SELECT", "INSERT", "UPDATE", "DELETE", "SET", "DECLARE", "EXEC", "BEGIN", "IF", "WHILE", "BREAK", "THROW",
-            "COMMIT", "CREATE", "ALTER", "DROP", "GRANT");
+            "SELECT",
+            "INSERT",
+            "UPDATE",
+            "DELETE",
+            "SET",
+            "DECLARE",
+            "EXEC",
+            "BEGIN",
+            "IF",
+            "WHILE",
+            "BREAK",
+            "THROW",
+            "COMMIT",
+            "ROLLBACK",
+            "CREATE",
+            "ALTER",
+            "DROP",
+            "GRANT");
 
     /** What runs on one server and not on the other, or is better left alone. */
     private static final Set<String> FORBIDDEN =
@@ -93,7 +109,10 @@ final class Tsql {
             need("BEGIN", "CATCH");
             blockUntil("END", "CATCH");
             next(";");
-        } else if (next("BEGIN", "TRANSACTION", ";") || next("COMMIT", "TRANSACTION", ";") || next("BREAK", ";")) {
+        } else if (next("BEGIN", "TRANSACTION", ";")
+                || next("COMMIT", "TRANSACTION", ";")
+                || next("ROLLBACK", "TRANSACTION", ";")
+                || next("BREAK", ";")) {
             return;
         } else if (next("BEGIN")) {
             next(";");
@@ -254,7 +273,7 @@ final class Tsql {
         if (!text.matches("SET @\\w+ = .*")) {
             matches(
                     text,
-                    "SET (NOCOUNT (ON|OFF)|XACT_ABORT (ON|OFF)|LOCK_TIMEOUT (- 1|\\d+)"
+                    "SET (NOCOUNT (ON|OFF)|NOEXEC OFF|XACT_ABORT (ON|OFF)|LOCK_TIMEOUT (- 1|\\d+)"
                             + "|TRANSACTION ISOLATION LEVEL READ COMMITTED|[A-Z_]+( , [A-Z_]+)* ON)");
         } else {
             druid("SELECT " + text.substring(text.indexOf('=') + 1));

@@ -34,12 +34,16 @@ class UpgradeScriptTest {
 
     private final Upgrade upgrade = Upgrade.outbox("outbox").quietFor(Duration.ofMinutes(1));
 
-    private static DataSource table(Phase phase, boolean online) {
+    static DataSource table(Phase phase, boolean online) {
+        return catalog(phase, online).dataSource();
+    }
+
+    static CatalogDriver catalog(Phase phase, boolean online) {
         CatalogDriver catalog = new CatalogDriver(
                 phase == Phase.LEGACY ? null : "phase " + phase.mark() + " since 2026-11-16T10:00:00.000Z", online);
         boolean flipped = phase == Phase.FLIPPED;
         OLD.forEach((old, type) -> catalog.column(flipped ? RENAMED.get(old) : old, type));
-        catalog.column("Payload", "nvarchar")
+        catalog.column("Payload", "nvarchar(max)")
                 .column("Topic", "nvarchar")
                 .column("IsProcessed", "bit default")
                 .column("ProcessedBy", "nvarchar null")
@@ -70,7 +74,7 @@ class UpgradeScriptTest {
             List.of("_OrderNew", "_Ready", "_KeyDue", "_Key", "_KeyBlocked", "_KeyHigh", "_Leased", "_Done", "_Dead")
                     .forEach(suffix -> catalog.index("outbox" + suffix, false, "Sequence", ""));
         }
-        return catalog.dataSource();
+        return catalog;
     }
 
     static String parsed(String script) {
@@ -122,7 +126,7 @@ class UpgradeScriptTest {
         DataSource strange = new CatalogDriver(null, false)
                 .column("Id", "int")
                 .column("Topic", "varchar")
-                .column("Payload", "nvarchar")
+                .column("Payload", "nvarchar(max)")
                 .column("Invoice", "int")
                 .column("Priority", "int null")
                 .dataSource();

@@ -14,16 +14,40 @@ enum Session {
             return Set.of("55P03", "40P01").contains(String.valueOf(e.getSQLState()));
         }
     },
-    /** Each statement is a batch of its own, for names are looked up when a batch begins. */
+    /**
+     * Each statement is a batch of its own, for names are looked up when a batch begins. An error ends its batch and its
+     * transaction, but most tools go on with the next batch, so that each is followed by a test that turns the rest off.
+     */
     SQLSERVER(
             "SET LOCK_TIMEOUT ",
             "SET LOCK_TIMEOUT -1",
-            "SET XACT_ABORT ON;\nBEGIN TRANSACTION;\nGO\n",
+            "BEGIN TRANSACTION;\nGO\n",
             "COMMIT TRANSACTION;\nGO\n\n",
             ";\nGO\n") {
         @Override
         boolean isWorthRepeating(SQLException e) {
             return Set.of(1222, 1205).contains(e.getErrorCode());
+        }
+
+        /** Computed columns and filtered indexes need the options that sqlcmd does not set by itself (1934). */
+        @Override
+        String first() {
+            return """
+                    SET ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, ARITHABORT, CONCAT_NULL_YIELDS_NULL, QUOTED_IDENTIFIER ON;
+                    SET XACT_ABORT ON;
+                    GO
+                    """;
+        }
+
+        @Override
+        String stopOnError(boolean together) {
+            return "IF @@ERROR <> 0" + (together ? " OR @@TRANCOUNT = 0" : "") + " SET NOEXEC ON;\nGO\n";
+        }
+
+        /** An error that a name was not found leaves the transaction open. */
+        @Override
+        String last() {
+            return "SET NOEXEC OFF;\nGO\nIF @@TRANCOUNT > 0 ROLLBACK TRANSACTION;\n";
         }
     };
 
@@ -58,17 +82,37 @@ enum Session {
         return forget;
     }
 
+    /** What a script begins with. */
+    String first() {
+        return "";
+    }
+
+    /**
+     * Follows each statement of a script.
+     *
+     * @param together whether it was one of a transaction
+     */
+    String stopOnError(boolean together) {
+        return "";
+    }
+
+    /** What is run at the end of a script, whether it was stopped or not. */
+    String last() {
+        return "";
+    }
+
     String render(List<Step> steps, Upgrade.Options options) {
-        StringBuilder script = new StringBuilder();
+        StringBuilder script = new StringBuilder(first());
         for (Step step : steps) {
             script.append(wait(step.together() ? options.lockTimeout() : options.patience()))
                     .append(";\n");
             script.append(step.together() ? begin : this == SQLSERVER ? "GO\n" : "");
             step.statements()
                     .forEach(statement -> script.append(statement.strip().replaceAll(";$", ""))
-                            .append(end));
+                            .append(end)
+                            .append(stopOnError(step.together())));
             script.append(step.together() ? commit : "\n");
         }
-        return script.append(forget).append(";\n").toString();
+        return script.append(last()).append(forget).append(";\n").toString();
     }
 }

@@ -9,7 +9,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What is asked of the rows of a table: by the report, and by the scripts themselves. In conditions a row is called t. */
 final class SqlServerRows {
@@ -18,6 +21,11 @@ final class SqlServerRows {
      * @param wrong whether it is wrong in the phase the table is in
      */
     record Check(Concern concern, String text, String condition, boolean wrong, Set<Phase> blocks) {}
+
+    private static final String INCOMPLETE =
+            "rows that an old application stored are not backfilled; stop it, and run the backfill once more";
+
+    private static final Pattern CANONICAL_NAME = Pattern.compile("\\b[A-Z]\\w*[a-z]\\w*");
 
     private final SqlServerLegacyTable table;
     private final Duration quietFor;
@@ -41,9 +49,9 @@ final class SqlServerRows {
                                 : "break the rule that Status is one of ")
                         + (table.inbox() ? "Seen, Processing, Done and Dead" : "0, 1, 2 and 3")
                         + "; mend or remove them",
-                table.inbox() ? code("t.") + " IS NULL" : row("status") + " NOT IN (0, 1, 2, 3)",
+                table.inbox() ? code("t.") + " IS NULL" : "COALESCE(" + row("status") + ", 9) NOT IN (0, 1, 2, 3)",
                 false,
-                Set.of(phase == Phase.LEGACY ? Phase.ADDITIVE : Phase.FLIPPED));
+                phase == Phase.LEGACY ? Set.of(Phase.ADDITIVE) : Set.of(Phase.FLIPPED, Phase.CLEAN));
         if (phase == Phase.LEGACY) {
             checks.add(status);
             return checks;
@@ -58,12 +66,14 @@ final class SqlServerRows {
         } else if (phase == Phase.DUAL && table.inbox()) {
             checks.add(stale());
         } else if (phase == Phase.DUAL && table.changes("message_id")) {
+            checks.add(new Check(Concern.NOT_BACKFILLED, INCOMPLETE, incomplete(), false, Set.of(Phase.FLIPPED)));
+        } else if (phase == Phase.FLIPPED && !table.inbox() && !table.interims().isEmpty()) {
             checks.add(new Check(
                     Concern.NOT_BACKFILLED,
-                    "rows that an old application stored are not backfilled; stop it, and run the backfill once more",
-                    incomplete(),
+                    "rows have their message id in the old column only, which phase 4 drops; run the backfill once more",
+                    "t.[MessageIdNew] IS NULL",
                     false,
-                    Set.of(Phase.FLIPPED)));
+                    Set.of(Phase.CLEAN)));
         }
         if (table.inbox()) {
             differencesOfInbox(checks);
@@ -73,8 +83,47 @@ final class SqlServerRows {
         if (!table.inbox() || table.interim("status").isPresent()) {
             checks.add(status);
         }
+        rules(checks);
         oldWriters(checks);
         return checks;
+    }
+
+    /** What the canonical table would not take. */
+    private void rules(List<Check> checks) {
+        boolean flips = table.phase().before(Phase.FLIPPED);
+        for (SqlServerCanonical.Check rule : table.canonical().checks()) {
+            boolean seenTo = switch (rule.suffix()) {
+                case "_Status" -> flips || !table.inbox(); // by itself, as the old column has it
+                case "_Finished" -> flips; // which removes arrivals that nobody finished
+                default -> false;
+            };
+            if (!seenTo) {
+                checks.add(broken(
+                        "break the rule " + rule.condition(),
+                        "NOT (" + CANONICAL_NAME.matcher(rule.condition()).replaceAll(this::physical) + ")"));
+            }
+        }
+        if (flips && !table.inbox() && table.changes("message_id")) {
+            checks.add(broken(
+                    "have no " + old("message_id") + ", by which consumers know them", row("message_id") + " IS NULL"));
+        }
+    }
+
+    private static Check broken(String text, String condition) {
+        return new Check(
+                Concern.RULE_BROKEN,
+                "rows " + text + "; mend or remove them",
+                condition,
+                false,
+                Set.of(Phase.FLIPPED, Phase.CLEAN));
+    }
+
+    private String physical(MatchResult name) {
+        return table.canonical().columns().stream()
+                .filter(column -> column.name().equals(name.group()))
+                .map(column -> "t." + column(column.logical()))
+                .findFirst()
+                .orElse(name.group());
     }
 
     /** Checks that are in the way to a phase. */
@@ -130,6 +179,23 @@ final class SqlServerRows {
                 "t.[" + SqlServerLegacyTable.DIFFERS + "] = 1",
                 false,
                 Set.of(Phase.FLIPPED));
+    }
+
+    /**
+     * What an old producer may have stored in an outbox since it was found complete. It is asked under the lock of the
+     * flip, so that indexes have to answer it: no key is there before, and what was finished meanwhile phase 4 asks for.
+     */
+    List<Check> arrived() {
+        return !table.changes("message_id")
+                ? List.of()
+                : Stream.of(" = 0 AND t.[MessageKey] IS NULL", " = 1")
+                        .map(unfinished -> new Check(
+                                Concern.NOT_BACKFILLED,
+                                INCOMPLETE,
+                                row("status") + unfinished + " AND t.[MessageIdNew] IS NULL",
+                                false,
+                                Set.of(Phase.FLIPPED)))
+                        .toList();
     }
 
     /**

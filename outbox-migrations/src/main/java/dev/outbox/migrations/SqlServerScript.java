@@ -149,9 +149,7 @@ final class SqlServerScript {
     private List<Step> flip() {
         List<String> change = new ArrayList<>();
         change.add(sql.guard(Phase.DUAL, Phase.FLIPPED, List.of()));
-        if (table.inbox()) {
-            change.addAll(nothingDiffers());
-        }
+        change.addAll(table.inbox() ? nothingDiffers() : nothingArrived());
         change.addAll(sql.dropAliases());
         List<String> renamedOld = table.renamed().stream().map(Renamed::old).toList();
         table.indexes().values().stream()
@@ -180,10 +178,20 @@ final class SqlServerScript {
         return steps;
     }
 
-    /** Once nobody else can write: the first statement takes the lock on the schema, and keeps it. */
+    /** As in an inbox: what came after the first look is found under the lock. */
+    private List<String> nothingArrived() {
+        List<String> statements = new ArrayList<>(List.of(lock()));
+        rows.arrived().forEach(check -> statements.add(sql.refuse(check)));
+        return statements;
+    }
+
+    /** Nobody else can write any more: it takes the lock on the schema, and keeps it. */
+    private String lock() {
+        return sql.alter("SET (LOCK_ESCALATION = DISABLE)");
+    }
+
     private List<String> nothingDiffers() {
-        List<String> statements = new ArrayList<>();
-        statements.add(sql.alter("SET (LOCK_ESCALATION = DISABLE)"));
+        List<String> statements = new ArrayList<>(List.of(lock()));
         statements.add(sql.refuse(rows.stale()));
         for (String unfinished : List.of("= 0 AND [MessageKey] IS NULL", "= 1")) {
             statements.add("DELETE FROM %s WHERE %s IS NULL AND %s %s"

@@ -5,7 +5,6 @@ import dev.outbox.jdbc.internal.Marker;
 import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.migrations.Finding.Concern;
 import dev.outbox.migrations.SqlServerLegacyTable.Column;
-import dev.outbox.migrations.SqlServerLegacyTable.Renamed;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -14,49 +13,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /** Looks an outbox or inbox table of SQL Server over: its catalog first, then its rows. */
 final class SqlServerVerifier {
-    private static final List<String> TIMES = List.of("datetime2", "datetimeoffset");
-
-    private static final List<String> TEXTS = List.of("varchar", "nvarchar");
-
-    /** What a legacy column may be, so that it can be used as it is. */
-    private static final Map<String, List<String>> TYPES = Map.of(
-            "work_item_id", List.of("uniqueidentifier"),
-            "owner_token", List.of("uniqueidentifier"),
-            "message_id", List.of("uniqueidentifier", "nvarchar"),
-            "status", List.of("tinyint", "smallint", "int"),
-            "attempt_count", List.of("int"),
-            "topic", List.of("nvarchar"),
-            "payload", List.of("nvarchar"),
-            "created_on", TIMES,
-            "due_on", TIMES,
-            "locked_until", TIMES);
-
-    /** Where that of an inbox is another. */
-    private static final Map<String, List<String>> INBOX_TYPES = Map.of(
-            "message_id", TEXTS,
-            "source", TEXTS,
-            "status", TEXTS,
-            "hash", List.of("binary", "varbinary"),
-            "first_seen_on", TIMES,
-            "last_seen_on", TIMES,
-            "processed_on", TIMES);
-
-    /** Not every legacy outbox has them. */
-    private static final List<String> SHARED = List.of("processed_by", "processed_on", "correlation_id");
-
-    /** What names the table: views, procedures, functions and triggers. */
-    static final String READERS = """
-            SELECT s.name AS schema_name, o.name AS object_name, m.definition
-            FROM sys.sql_modules m
-            JOIN sys.objects o ON o.object_id = m.object_id
-            JOIN sys.schemas s ON s.schema_id = o.schema_id
-            """;
-
     private final Connection connection;
     private final SqlServerLegacyTable table;
     private final Upgrade.Options options;
@@ -69,15 +29,15 @@ final class SqlServerVerifier {
     }
 
     TableReport report() throws SQLException {
-        if (table.phase() == Phase.LEGACY) {
-            legacyColumns();
-            taken();
-        } else {
+        if (table.phase() != Phase.LEGACY) {
             columns();
             indexes();
             age();
             pollers();
-            readers();
+        }
+        if (table.phase() != Phase.CLEAN) {
+            findings.addAll(new SqlServerLegacyColumns(table).findings());
+            findings.addAll(new SqlServerDependents(connection, table).findings());
         }
         strangers();
         if (findings.stream().noneMatch(finding -> finding.concern() == Concern.COLUMN_MISSING)) {
@@ -94,39 +54,6 @@ final class SqlServerVerifier {
             case DUAL -> Phase.FLIPPED;
             case FLIPPED, SETTLING, CLEAN -> Phase.CLEAN;
         };
-    }
-
-    private void legacyColumns() {
-        for (String logical : table.kind().legacy.known()) {
-            Column found = table.stored(logical).orElse(null);
-            List<String> types =
-                    table.inbox() && INBOX_TYPES.containsKey(logical) ? INBOX_TYPES.get(logical) : TYPES.get(logical);
-            if (found == null) {
-                add(Concern.COLUMN_MISSING, "no column stands for " + logical, true, Phase.ADDITIVE);
-            } else if (types != null && !types.contains(found.type())) {
-                add(
-                        Concern.COLUMN_TYPE,
-                        "column " + found.name() + " is " + found.definition() + ", but " + logical + " must be "
-                                + String.join(" or ", types) + "; change its type first",
-                        true,
-                        Phase.ADDITIVE);
-            }
-        }
-    }
-
-    /** Names that phase 1 needs for columns of its own. */
-    private void taken() {
-        for (SqlServerCanonical.Column column : table.canonical().columns()) {
-            if (!(SHARED.contains(column.logical()) && !table.inbox())
-                    && !table.kind().legacy.known().contains(column.logical())
-                    && table.stored(column.logical()).isPresent()) {
-                add(
-                        Concern.COLUMN_TYPE,
-                        "a column is called " + column.name() + " already, which phase 1 adds; rename it first",
-                        true,
-                        Phase.ADDITIVE);
-            }
-        }
     }
 
     private void columns() {
@@ -200,40 +127,6 @@ final class SqlServerVerifier {
         }
     }
 
-    /** Only the text of a module tells which columns it names. */
-    private void readers() throws SQLException {
-        if (table.phase() == Phase.CLEAN) {
-            return;
-        }
-        List<String> old =
-                new ArrayList<>(table.renamed().stream().map(Renamed::old).toList());
-        table.processed().ifPresent(column -> old.add(column.name()));
-        if (table.inbox() && table.interim("status").isPresent()) { // which changes what it says
-            table.stored("status").ifPresent(column -> old.add(column.name()));
-        }
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(READERS)) {
-            while (row.next()) {
-                String text = row.getString("definition");
-                if (text == null || !SqlServerSql.names(text, table.name().name())) {
-                    continue;
-                }
-                List<String> named = old.stream()
-                        .filter(column -> SqlServerSql.names(text, column))
-                        .toList();
-                if (!named.isEmpty()) {
-                    add(
-                            Concern.OLD_READER,
-                            "view or procedure " + row.getString("schema_name") + "." + row.getString("object_name")
-                                    + " names the table and " + String.join(", ", named)
-                                    + "; change or drop it first",
-                            false,
-                            Phase.CLEAN);
-                }
-            }
-        }
-    }
-
     /** Columns of the application's own that our inserts would not fill. */
     private void strangers() {
         List<String> known = new ArrayList<>();
@@ -258,13 +151,26 @@ final class SqlServerVerifier {
         }
     }
 
+    /** All in one pass over them, which waits for nobody. */
     private void rows() throws SQLException {
-        for (SqlServerRows.Check check : new SqlServerRows(table, options.quietFor()).checks()) {
-            long rows = number("SELECT COUNT_BIG(*) FROM " + table.quoted() + " t WITH (READUNCOMMITTED) WHERE "
-                    + check.condition());
-            if (rows > 0) {
-                findings.add(
-                        new Finding(check.concern(), rows + " " + check.text(), rows, check.wrong(), check.blocks()));
+        List<SqlServerRows.Check> checks = new SqlServerRows(table, options.quietFor()).checks();
+        if (checks.isEmpty()) {
+            return;
+        }
+        List<String> counts = checks.stream()
+                .map(check -> "COUNT_BIG(CASE WHEN " + check.condition() + " THEN 1 END)")
+                .toList();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT " + String.join(",\n", counts) + "\nFROM "
+                        + table.quoted() + " t WITH (READUNCOMMITTED)")) {
+            row.next();
+            for (int i = 0; i < checks.size(); i++) {
+                SqlServerRows.Check check = checks.get(i);
+                long rows = row.getLong(i + 1);
+                if (rows > 0) {
+                    findings.add(new Finding(
+                            check.concern(), rows + " " + check.text(), rows, check.wrong(), check.blocks()));
+                }
             }
         }
     }

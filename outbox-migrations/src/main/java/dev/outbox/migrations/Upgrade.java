@@ -143,12 +143,15 @@ public final class Upgrade {
     /**
      * The SQL that {@link #apply} would run on this table, for people to read and run themselves.
      *
-     * @throws OutboxException if no script can be made for such a table
+     * @throws OutboxException if no script can be made for such a table; on SQL Server also if something is in the way
+     *     that the script would not ask again, which is everything but rows and how long the table is in its phase
      */
     public String render(DataSource dataSource, Phase phase) {
         try (Connection connection = dataSource.getConnection()) {
             TableReport report = report(connection);
-            if (phase == Phase.ADDITIVE && report.phase() == Phase.LEGACY) {
+            if (isSqlServer(connection) && phase != Phase.SETTLING) {
+                check(notAskedAgain(report), phase);
+            } else if (phase == Phase.ADDITIVE && report.phase() == Phase.LEGACY) {
                 check(report, phase); // what the catalog tells, the script would not ask again
             }
             String script = Session.of(connection).render(steps(connection, phase), options);
@@ -166,6 +169,17 @@ public final class Upgrade {
         } catch (SQLException e) {
             throw SqlFailure.of("cannot read table \"" + name + "\"", e);
         }
+    }
+
+    private static TableReport notAskedAgain(TableReport report) {
+        return new TableReport(
+                report.table(),
+                report.phase(),
+                report.since(),
+                report.next(),
+                report.findings().stream()
+                        .filter(finding -> finding.rows() == 0 && finding.concern() != Finding.Concern.TOO_RECENT)
+                        .toList());
     }
 
     private List<Step> steps(Connection connection, Phase phase) throws SQLException {
