@@ -163,6 +163,27 @@ class InboxUpgradeScriptTest {
         }
     }
 
+    /** A computed column keeps those that it reads from being changed (5074, 4922). */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void noColumnIsMadeNotNullWhileAComputedOneReadsIt(boolean online) {
+        String dual = upgrade.render(table(Phase.ADDITIVE, online), Phase.DUAL);
+
+        assertInOrder(
+                dual,
+                "DROP COLUMN [Differs]",
+                "COMMIT TRANSACTION",
+                "ALTER COLUMN [StatusCode] tinyint NOT NULL",
+                "ALTER COLUMN [MessageIdNew]",
+                "ALTER COLUMN [SourceNew]",
+                "ADD [Differs] AS (CASE WHEN [StatusCode] = CASE [Status]",
+                "COMMIT TRANSACTION",
+                "INDEX [inbox_Differs] ON [dbo].[inbox] (Differs)",
+                "inbox phase 2");
+        assertThat(dual.indexOf("ALTER COLUMN")).isGreaterThan(dual.indexOf("DROP COLUMN [Differs]"));
+        assertThat(dual.lastIndexOf("ALTER COLUMN")).isLessThan(dual.indexOf("ADD [Differs]"));
+    }
+
     @Test
     void theBackfill() {
         String script = upgrade.backfill().render(table(Phase.ADDITIVE, false));

@@ -118,31 +118,47 @@ final class SqlServerScript {
 
     /** Every row is complete: the columns say so, and the indexes are built. */
     private List<Step> dual() {
-        List<String> changes = new ArrayList<>();
-        for (String logical : table.filled()) {
-            SqlServerCanonical.Column column = canonical.column(logical);
-            table.now(logical)
-                    .filter(Column::nullable)
-                    .ifPresent(found -> changes.add(sql.alter("ALTER COLUMN [" + found.name() + "] "
-                            + column.definition() + " NOT NULL" + (table.online() ? " WITH (ONLINE = ON)" : ""))));
-        }
-        changes.addAll(sql.index("_OrderNew", true, "(Sequence)"));
-        canonical
-                .indexes()
-                .forEach(
-                        index -> changes.addAll(sql.index(index.suffix(), index.unique(), sql.physical(index.body()))));
-        if (table.inbox()) {
-            changes.addAll(sql.index("_Differs", false, "(" + SqlServerLegacyTable.DIFFERS + ")"));
-        }
         List<Step> steps = new ArrayList<>();
         if (table.phase() == Phase.ADDITIVE) {
             steps.add(Step.together(List.of(sql.guard(Phase.ADDITIVE, Phase.DUAL, rows.blocking(Phase.DUAL)))));
         }
-        steps.add(Step.alone(changes));
+        List<String> notNull = notNull();
+        // A column that a computed one reads cannot be changed (5074).
+        boolean again = table.inbox() && !notNull.isEmpty();
+        if (again) {
+            steps.add(Step.together(sql.dropDiffers()));
+        }
+        steps.add(Step.alone(notNull));
+        if (again || table.inbox() && !table.has(SqlServerLegacyTable.DIFFERS)) {
+            steps.add(Step.together(List.of(sql.differs())));
+        }
+        List<String> indexes = new ArrayList<>(sql.index("_OrderNew", true, "(Sequence)"));
+        canonical
+                .indexes()
+                .forEach(
+                        index -> indexes.addAll(sql.index(index.suffix(), index.unique(), sql.physical(index.body()))));
+        if (table.inbox()) {
+            String body = "(" + SqlServerLegacyTable.DIFFERS + ")";
+            indexes.addAll(
+                    again ? List.of(sql.build("_Differs", false, body, false)) : sql.index("_Differs", false, body));
+        }
+        steps.add(Step.alone(indexes));
         if (table.phase() == Phase.ADDITIVE) {
             steps.add(Step.together(List.of(sql.guard(Phase.ADDITIVE, Phase.DUAL, List.of()), sql.mark(Phase.DUAL))));
         }
         return steps;
+    }
+
+    private List<String> notNull() {
+        List<String> changes = new ArrayList<>();
+        for (String logical : table.filled()) {
+            table.now(logical)
+                    .filter(Column::nullable)
+                    .ifPresent(found -> changes.add(sql.alter("ALTER COLUMN [" + found.name() + "] "
+                            + canonical.column(logical).definition() + " NOT NULL"
+                            + (table.online() ? " WITH (ONLINE = ON)" : ""))));
+        }
+        return changes;
     }
 
     /** The new names are those that are written, from one moment to the next; the old ones are read. */
