@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,9 +15,14 @@ import org.jspecify.annotations.Nullable;
 
 /** Answers what a SQL Server would say of a table in its catalog, so that scripts can be made for it without a server. */
 final class CatalogDriver {
+    /** As the driver of SQL Server numbers it. */
+    static final int SNAPSHOT = 4096;
+
     private final List<Map<String, Object>> columns = new ArrayList<>();
     private final List<Map<String, Object>> indexes = new ArrayList<>();
     private final List<Map<String, Object>> checks = new ArrayList<>();
+    private final List<String> ran = new ArrayList<>();
+    private final List<Refusal> refusals = new ArrayList<>();
     private final @Nullable String mark;
     private final boolean online;
 
@@ -65,6 +71,19 @@ final class CatalogDriver {
         return this;
     }
 
+    private record Refusal(String part, int error) {}
+
+    /** Lets the next statement fail that has this in it. */
+    CatalogDriver refuse(String part, int error) {
+        refusals.add(new Refusal(part, error));
+        return this;
+    }
+
+    /** The statements that were run, and what they were run under. */
+    List<String> ran() {
+        return ran;
+    }
+
     DataSource dataSource() {
         return proxy(DataSource.class, (method, arguments) -> connection());
     }
@@ -78,11 +97,31 @@ final class CatalogDriver {
                         (asked, nothing) ->
                                 asked.equals("executeQuery") ? rows(answer(String.valueOf(arguments[0]))) : null);
             case "createStatement" ->
-                proxy(
-                        Statement.class,
-                        (asked, query) -> asked.equals("executeQuery") ? rows(answer(String.valueOf(query[0]))) : null);
+                proxy(Statement.class, (asked, query) -> switch (asked) {
+                    case "executeQuery" -> rows(answer(String.valueOf(query[0])));
+                    case "execute" -> run(String.valueOf(query[0]));
+                    case "getUpdateCount" -> 0;
+                    default -> null;
+                });
+            case "getAutoCommit" -> true;
+            case "getTransactionIsolation" -> SNAPSHOT;
+            case "setTransactionIsolation" -> {
+                ran.add("isolation " + arguments[0]);
+                yield null;
+            }
             default -> null;
         });
+    }
+
+    private boolean run(String statement) throws SQLException {
+        ran.add(statement);
+        for (Refusal refusal : refusals) {
+            if (statement.contains(refusal.part)) {
+                refusals.remove(refusal);
+                throw new SQLException("refused", "S0001", refusal.error);
+            }
+        }
+        return false;
     }
 
     private List<Map<String, Object>> answer(String query) {
@@ -120,7 +159,7 @@ final class CatalogDriver {
 
     private interface Answer {
         @Nullable
-        Object to(String method, Object[] arguments);
+        Object to(String method, Object[] arguments) throws SQLException;
     }
 
     private static <T> T proxy(Class<T> type, Answer answer) {

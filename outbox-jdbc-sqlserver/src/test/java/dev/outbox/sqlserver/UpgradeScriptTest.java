@@ -16,6 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The scripts of an upgrade on SQL Server are T-SQL, found out without a server. */
 class UpgradeScriptTest {
+    private static final int LOCK_TIMEOUT = 1222;
+    private static final int DEADLOCK = 1205;
     private static final Pattern BATCH = Pattern.compile("(?m)^GO\\R");
 
     private static final Map<String, String> RENAMED = Map.of(
@@ -35,6 +37,10 @@ class UpgradeScriptTest {
     private final Upgrade upgrade = Upgrade.outbox("outbox").quietFor(Duration.ofMinutes(1));
 
     private static DataSource table(Phase phase, boolean online) {
+        return catalog(phase, online).dataSource();
+    }
+
+    private static CatalogDriver catalog(Phase phase, boolean online) {
         CatalogDriver catalog = new CatalogDriver(
                 phase == Phase.LEGACY ? null : "phase " + phase.mark() + " since 2026-11-16T10:00:00.000Z", online);
         boolean flipped = phase == Phase.FLIPPED;
@@ -70,7 +76,7 @@ class UpgradeScriptTest {
             List.of("_OrderNew", "_Ready", "_KeyDue", "_Key", "_KeyBlocked", "_KeyHigh", "_Leased", "_Done", "_Dead")
                     .forEach(suffix -> catalog.index("outbox" + suffix, false, "Sequence", ""));
         }
-        return catalog.dataSource();
+        return catalog;
     }
 
     static String parsed(String script) {
@@ -107,6 +113,35 @@ class UpgradeScriptTest {
                 .contains("UNIQUE CLUSTERED (Sequence)");
         assertThat(dual.contains("ONLINE = ON")).isEqualTo(online);
         assertThat(clean.contains("ONLINE = ON")).isEqualTo(online);
+    }
+
+    /** Whoever waits for a lock on a table has everybody else behind him, online or not. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void noStatementWaitsForALockLongerThanTwoSeconds(boolean online) {
+        String scripts = upgrade.render(table(Phase.ADDITIVE, online), Phase.DUAL)
+                + upgrade.render(table(Phase.DUAL, online), Phase.FLIPPED)
+                + upgrade.render(table(Phase.FLIPPED, online), Phase.CLEAN);
+
+        assertThat(Pattern.compile("LOCK_TIMEOUT (\\d+)").matcher(scripts).results())
+                .extracting(found -> Integer.valueOf(found.group(1)))
+                .isNotEmpty()
+                .allMatch(wait -> wait <= 2_000);
+    }
+
+    @Test
+    void aBuildThatDoesNotGetItsLockIsTriedAgain() {
+        CatalogDriver catalog = catalog(Phase.ADDITIVE, true)
+                .refuse("INDEX [outbox_Key]", LOCK_TIMEOUT)
+                .refuse("INDEX [outbox_Key]", DEADLOCK);
+        upgrade.lockTimeout(Duration.ofMillis(1), Duration.ofMinutes(1)).apply(catalog.dataSource(), Phase.DUAL);
+
+        assertThat(catalog.ran())
+                .filteredOn(statement -> statement.contains("INDEX [outbox_Key]"))
+                .hasSize(3);
+        assertThat(catalog.ran())
+                .filteredOn(statement -> statement.contains("INDEX [outbox_Ready]"))
+                .hasSize(1);
     }
 
     @Test

@@ -9,9 +9,16 @@ import java.util.Set;
 /** How a database is told to wait for locks, and how a script for people is written for it. */
 enum Session {
     POSTGRES("SET lock_timeout = ", "RESET lock_timeout", "BEGIN;\n", "COMMIT;\n\n", ";\n") {
+        /** A concurrent build that failed leaves an index behind, which the next run repairs. */
         @Override
-        boolean isWorthRepeating(SQLException e) {
-            return Set.of("55P03", "40P01").contains(String.valueOf(e.getSQLState()));
+        boolean isWorthRepeating(Step step, SQLException e) {
+            return step.together() && Set.of("55P03", "40P01").contains(String.valueOf(e.getSQLState()));
+        }
+
+        /** Nobody queues up behind a concurrent build, so that one try may take as long as all. */
+        @Override
+        Duration lockTimeout(Step step, Upgrade.Options options) {
+            return step.together() ? options.lockTimeout() : options.patience();
         }
     },
     /** Each statement is a batch of its own, for names are looked up when a batch begins. */
@@ -22,8 +29,17 @@ enum Session {
             "COMMIT TRANSACTION;\nGO\n\n",
             ";\nGO\n") {
         @Override
-        boolean isWorthRepeating(SQLException e) {
+        boolean isWorthRepeating(Step step, SQLException e) {
             return Set.of(1222, 1205).contains(e.getErrorCode());
+        }
+
+        /**
+         * Everybody queues up behind an online build too, which wants a lock on the table when it begins and when it ends.
+         * It waits longer than other changes, for who misses the last one begins anew.
+         */
+        @Override
+        Duration lockTimeout(Step step, Upgrade.Options options) {
+            return step.together() ? options.lockTimeout() : options.lockTimeout().multipliedBy(4);
         }
     };
 
@@ -46,7 +62,10 @@ enum Session {
     }
 
     /** Whether another try may get the lock. */
-    abstract boolean isWorthRepeating(SQLException e);
+    abstract boolean isWorthRepeating(Step step, SQLException e);
+
+    /** How long a statement of this step waits for a lock before it gives up. */
+    abstract Duration lockTimeout(Step step, Upgrade.Options options);
 
     /** Every statement waits so long for a lock. */
     String wait(Duration timeout) {
@@ -61,8 +80,7 @@ enum Session {
     String render(List<Step> steps, Upgrade.Options options) {
         StringBuilder script = new StringBuilder();
         for (Step step : steps) {
-            script.append(wait(step.together() ? options.lockTimeout() : options.patience()))
-                    .append(";\n");
+            script.append(wait(lockTimeout(step, options))).append(";\n");
             script.append(step.together() ? begin : this == SQLSERVER ? "GO\n" : "");
             step.statements()
                     .forEach(statement -> script.append(statement.strip().replaceAll(";$", ""))
