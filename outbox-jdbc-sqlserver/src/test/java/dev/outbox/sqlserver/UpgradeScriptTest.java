@@ -3,6 +3,7 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import java.time.Duration;
@@ -142,6 +143,36 @@ class UpgradeScriptTest {
         assertThat(catalog.ran())
                 .filteredOn(statement -> statement.contains("INDEX [outbox_Ready]"))
                 .hasSize(1);
+    }
+
+    @Test
+    void computedColumnsOfTheApplicationStay() {
+        for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
+            DataSource table =
+                    catalog(phase, true).column("PayloadLength", "int computed").dataSource();
+            String there = upgrade.render(
+                    table, phase == Phase.ADDITIVE ? Phase.DUAL : phase == Phase.DUAL ? Phase.FLIPPED : Phase.CLEAN);
+            String back = upgrade.renderBack(
+                    table, phase == Phase.ADDITIVE ? Phase.LEGACY : phase == Phase.DUAL ? Phase.ADDITIVE : Phase.DUAL);
+
+            assertThat(there + back).doesNotContain("PayloadLength");
+        }
+        assertThat(upgrade.render(table(Phase.DUAL, true), Phase.FLIPPED)).contains("DROP COLUMN [CreatedOn]");
+        assertThat(upgrade.render(table(Phase.FLIPPED, true), Phase.CLEAN)).contains("DROP COLUMN [CreatedAt]");
+    }
+
+    @Test
+    void thereIsNoWayBackOnceOldColumnsAreDropped() {
+        DataSource interrupted = new CatalogDriver("phase 3 since 2026-11-16T10:00:00.000Z", true)
+                .column("WorkItemId", "uniqueidentifier")
+                .column("Sequence", "bigint default")
+                .column("Status", "tinyint default")
+                .column("MessageId", "nvarchar null")
+                .dataSource();
+
+        assertThatThrownBy(() -> upgrade.renderBack(interrupted, Phase.DUAL))
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContaining("has begun to go to phase 4 and cannot go back to phase 2");
     }
 
     @Test

@@ -338,13 +338,11 @@ record SqlServerLegacyTable(
         return renamed;
     }
 
-    /** The aliases that are there now: new names before phase 3, and old ones in it. */
+    /** The aliases that are there now: new names before phase 3, and old ones in it. Other computed columns are not ours. */
     List<String> aliases() {
-        return columns.values().stream()
-                .filter(column -> column.computed()
-                        && !column.name().equalsIgnoreCase(DIFFERS)
-                        && canonical().computed(column.name()).isEmpty())
-                .map(Column::name)
+        return renamed().stream()
+                .map(phase().before(Phase.FLIPPED) ? Renamed::now : Renamed::old)
+                .filter(this::has)
                 .toList();
     }
 

@@ -129,7 +129,7 @@ final class SqlServerScript {
             steps.add(Step.together(sql.dropDiffers()));
         }
         steps.add(Step.alone(notNull));
-        if (again || table.inbox() && !table.has(SqlServerLegacyTable.DIFFERS)) {
+        if (again || (table.inbox() && !table.has(SqlServerLegacyTable.DIFFERS))) {
             steps.add(Step.together(List.of(sql.differs())));
         }
         List<String> indexes = new ArrayList<>(sql.index("_OrderNew", true, "(Sequence)"));
