@@ -3,6 +3,7 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import java.time.Duration;
@@ -53,6 +54,10 @@ class InboxUpgradeScriptTest {
     }
 
     private static DataSource table(Phase phase, boolean online) {
+        return catalog(phase, online).dataSource();
+    }
+
+    private static CatalogDriver catalog(Phase phase, boolean online) {
         CatalogDriver catalog = legacy(phase, online);
         boolean flipped = phase == Phase.FLIPPED;
         if (phase != Phase.LEGACY) {
@@ -93,7 +98,7 @@ class InboxUpgradeScriptTest {
         if (phase == Phase.DUAL) {
             catalog.index("inbox_Differs", false, "Differs", "");
         }
-        return catalog.dataSource();
+        return catalog;
     }
 
     @ParameterizedTest
@@ -141,13 +146,17 @@ class InboxUpgradeScriptTest {
         assertInOrder(
                 clean,
                 "INDEX [inbox_StatusNew] ON [dbo].[inbox] (Consumer, StatusCode, Sequence)",
+                "INDEX [inbox_ItemNew] ON [dbo].[inbox] (WorkItemId)",
                 "UNIQUE INDEX [inbox_MessageNew] ON [dbo].[inbox] (MessageIdNew)",
+                "DROP INDEX [inbox_Item]",
                 "DROP INDEX [inbox_Ready]",
                 "DROP CONSTRAINT [PK_inbox]",
                 "DROP COLUMN [Status]",
                 "@newname = N'Status'",
                 "ADD CONSTRAINT [inbox_Message]",
+                "INDEX [inbox_Item] ON [dbo].[inbox] (WorkItemId)",
                 "INDEX [inbox_Ready] ON [dbo].[inbox] (Consumer, Priority, DueOn, Sequence)",
+                "DROP INDEX [inbox_ItemNew]",
                 "DROP INDEX [inbox_MessageNew]");
         assertThat(dual.contains("ONLINE = ON")).isEqualTo(online);
         assertThat(clean.contains("ONLINE = ON")).isEqualTo(online);
@@ -182,6 +191,18 @@ class InboxUpgradeScriptTest {
                 "inbox phase 2");
         assertThat(dual.indexOf("ALTER COLUMN")).isGreaterThan(dual.indexOf("DROP COLUMN [Differs]"));
         assertThat(dual.lastIndexOf("ALTER COLUMN")).isLessThan(dual.indexOf("ADD [Differs]"));
+    }
+
+    /** The old key is dropped before the old columns are, and the new one would not take what old applications insert. */
+    @Test
+    void thereIsNoWayBackOnceKeysAreReplaced() {
+        DataSource interrupted = catalog(Phase.FLIPPED, true)
+                .index("inbox_StatusNew", false, "StatusCode", "")
+                .dataSource();
+
+        assertThatThrownBy(() -> upgrade.renderBack(interrupted, Phase.DUAL))
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContaining("has begun to go to phase 4 and cannot go back to phase 2");
     }
 
     @Test

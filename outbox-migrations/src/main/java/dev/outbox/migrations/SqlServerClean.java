@@ -12,8 +12,8 @@ import java.util.Optional;
  * Writes what takes a table of SQL Server to phase 4: what is old goes, and the rest becomes as if freshly installed.
  *
  * <p>An inbox has its new status under another name than in the end, and a column that the filter of an index names
- * cannot be renamed (15336). So its indexes are built once more, after the table was clustered anew; until then an index
- * without a filter serves claims. The same holds for the computed columns of its identity, which are there only now;
+ * cannot be renamed (15336). So its indexes are built once more, after the table was clustered anew; until then indexes
+ * without a filter serve claims and settles. The same holds for the computed columns of its identity, which are there only now;
  * until then the message id stays unique by itself.
  */
 final class SqlServerClean {
@@ -176,6 +176,7 @@ final class SqlServerClean {
         List<String> statements = new ArrayList<>();
         if (!table.interims().isEmpty()) {
             statements.addAll(sql.index("_StatusNew", false, sql.physical("(Consumer, Status, Sequence)")));
+            statements.addAll(sql.index("_ItemNew", false, "(WorkItemId)"));
             statements.addAll(sql.index("_MessageNew", true, sql.physical("(MessageId)")));
             canonical.indexes().forEach(index -> statements.addAll(dropIfThere(index.suffix())));
         }
@@ -213,7 +214,7 @@ final class SqlServerClean {
                 statements.add(sql.build(index.suffix(), index.unique(), index.body(), false));
             }
         }
-        for (String suffix : List.of("_StatusNew", "_MessageNew")) {
+        for (String suffix : List.of("_StatusNew", "_ItemNew", "_MessageNew")) {
             statements.addAll(
                     table.interims().isEmpty()
                             ? dropIfThere(suffix)
