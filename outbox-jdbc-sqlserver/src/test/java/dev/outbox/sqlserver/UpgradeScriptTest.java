@@ -175,6 +175,22 @@ class UpgradeScriptTest {
                 .hasMessageContaining("has begun to go to phase 4 and cannot go back to phase 2");
     }
 
+    /** An insert that is open for longer than the timeout would keep a scan that locks from ever ending. */
+    @Test
+    void whatIsAskedOfRowsWaitsForNobody() {
+        String scripts = upgrade.render(table(Phase.LEGACY, true), Phase.ADDITIVE)
+                + upgrade.render(table(Phase.ADDITIVE, true), Phase.DUAL)
+                + upgrade.render(table(Phase.DUAL, true), Phase.FLIPPED)
+                + upgrade.render(table(Phase.FLIPPED, true), Phase.CLEAN);
+
+        assertThat(Pattern.compile("FROM \\[dbo]\\.\\[outbox](.{27})")
+                        .matcher(scripts)
+                        .results())
+                .extracting(found -> found.group(1))
+                .isNotEmpty()
+                .containsOnly(" t WITH (READUNCOMMITTED) W");
+    }
+
     @Test
     void theBackfill() {
         String script = upgrade.backfill().render(table(Phase.ADDITIVE, false));
