@@ -8,6 +8,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
@@ -64,6 +65,20 @@ final class CatalogDriver {
                 "filter_definition", filter,
                 "column_name", column));
         return this;
+    }
+
+    /** A clustered one that is not the key, which is clustered else. */
+    CatalogDriver clustered(String name, String column) {
+        indexes.replaceAll(row -> with(row, "type", 2));
+        index(name, false, column, "");
+        indexes.add(with(indexes.remove(indexes.size() - 1), "type", 1));
+        return this;
+    }
+
+    private static Map<String, Object> with(Map<String, Object> row, String key, Object value) {
+        Map<String, Object> changed = new HashMap<>(row);
+        changed.put(key, value);
+        return changed;
     }
 
     CatalogDriver check(String name, String condition) {

@@ -191,6 +191,20 @@ class UpgradeScriptTest {
                 .containsOnly(" t WITH (READUNCOMMITTED) W");
     }
 
+    /** There can be one only, and to drop it rewrites the table: not in a short transaction. */
+    @ParameterizedTest
+    @ValueSource(strings = {"CreatedOn", "Tenant"})
+    void aClusteredIndexThatIsNotTheKeyGoesOnlineBeforeTheTableIsClusteredAnew(String column) {
+        String clean = parsed(upgrade.render(
+                catalog(Phase.FLIPPED, true).clustered("CX_outbox", column).dataSource(), Phase.CLEAN));
+
+        String drop = "DROP INDEX [CX_outbox] ON [dbo].[outbox] WITH (ONLINE = ON)";
+        assertThat(clean).containsOnlyOnce("DROP INDEX [CX_outbox]").contains(drop);
+        assertThat(clean.indexOf(drop)).isBetween(clean.indexOf("COMMIT"), clean.indexOf("DROP COLUMN [IsProcessed]"));
+        assertThat(clean.substring(clean.indexOf("COMMIT"), clean.indexOf(drop))).doesNotContain("BEGIN TRANSACTION");
+        assertThat(clean).contains("DROP CONSTRAINT [PK_outbox];").contains("UNIQUE CLUSTERED (Sequence)");
+    }
+
     @Test
     void theBackfill() {
         String script = upgrade.backfill().render(table(Phase.ADDITIVE, false));

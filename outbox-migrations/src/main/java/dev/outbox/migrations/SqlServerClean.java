@@ -35,10 +35,12 @@ final class SqlServerClean {
                 + sql.notYoung(Phase.FLIPPED))));
         if (table.inbox()) {
             steps.add(Step.alone(bridge()));
+            steps.add(Step.alone(uncluster()));
             steps.add(Step.alone(clusterInbox()));
             steps.add(Step.together(drop()));
             steps.add(Step.alone(rebuildInbox()));
         } else {
+            steps.add(Step.alone(uncluster()));
             steps.add(Step.together(drop()));
             steps.add(Step.alone(clusterOutbox()));
         }
@@ -87,14 +89,18 @@ final class SqlServerClean {
         table.processed().ifPresent(column -> named.add(column.name()));
         table.interims().forEach(logical -> table.stored(logical).ifPresent(column -> named.add(column.name())));
         return table.indexes().values().stream()
-                .filter(index -> !index.primaryKey() && !sql.isOurs(index.name()))
+                .filter(index -> !index.primaryKey() && !index.clustered() && !sql.isOurs(index.name()))
                 .filter(index -> named.stream()
                         .anyMatch(name -> SqlServerSql.names(index.filter(), name)
                                 || index.columns().stream().anyMatch(name::equalsIgnoreCase)))
-                .map(index -> index.constraint()
-                        ? sql.alter("DROP CONSTRAINT [" + index.name() + "]")
-                        : sql.dropIndex(index.name()))
+                .map(this::dropOld)
                 .toList();
+    }
+
+    private String dropOld(Index index) {
+        return index.constraint()
+                ? sql.alter("DROP CONSTRAINT [" + index.name() + "]")
+                : sql.dropIndex(index.name());
     }
 
     /** Defaults as the canonical table has them, and texts as long as it has them. */
@@ -126,6 +132,14 @@ final class SqlServerClean {
                 ? Optional.of(sql.alter("ALTER COLUMN [" + found.name() + "] nvarchar(" + limit + ")"
                         + (found.collation() == null ? "" : " COLLATE " + found.collation()) + " NULL"))
                 : Optional.empty();
+    }
+
+    /** A clustered index of the old application, other than the key: it cannot stay, and to drop it rewrites the table. */
+    private List<String> uncluster() {
+        return table.indexes().values().stream()
+                .filter(index -> index.clustered() && !index.primaryKey() && !sql.isOurs(index.name()))
+                .map(index -> dropOld(index) + (table.online() ? " WITH (ONLINE = ON)" : ""))
+                .toList();
     }
 
     /** In the order of the sequence, as a new table is; the id is unique all the while. */
