@@ -205,6 +205,21 @@ class UpgradeScriptTest {
         assertThat(clean).contains("DROP CONSTRAINT [PK_outbox];").contains("UNIQUE CLUSTERED (Sequence)");
     }
 
+    /** Each of them reads the table, and nobody else can meanwhile. */
+    @Test
+    void checksAreAddedOneByOne() {
+        String clean = upgrade.render(table(Phase.FLIPPED, true), Phase.CLEAN);
+        String last = clean.substring(clean.lastIndexOf("BEGIN TRANSACTION"));
+
+        assertThat(clean).contains("CHECK (Status BETWEEN 0 AND 3)").contains("ADD CONSTRAINT [outbox_OnePayload] CHECK");
+        assertThat(Pattern.compile("BEGIN TRANSACTION;(.+?)COMMIT TRANSACTION", Pattern.DOTALL)
+                        .matcher(clean)
+                        .results())
+                .extracting(found -> found.group(1))
+                .noneMatch(transaction -> transaction.contains(" CHECK ("));
+        assertThat(last).contains("@value = N'phase 4'");
+    }
+
     @Test
     void theBackfill() {
         String script = upgrade.backfill().render(table(Phase.ADDITIVE, false));

@@ -44,18 +44,24 @@ final class SqlServerClean {
             steps.add(Step.together(drop()));
             steps.add(Step.alone(clusterOutbox()));
         }
+        steps.add(Step.alone(checks()));
         List<String> end = new ArrayList<>();
         end.add(sql.guard(Phase.FLIPPED, Phase.CLEAN, List.of()));
-        for (SqlServerCanonical.Check check : canonical.checks()) {
-            end.add("IF OBJECT_ID(N'" + table.relation(check.suffix()) + "', N'C') IS NULL "
-                    + sql.alter("ADD CONSTRAINT " + table.own(check.suffix()) + " CHECK (" + check.condition() + ")"));
-        }
         if (table.inbox()) {
             end.add(sql.dropProperty(SqlServerLegacyTable.CONSUMER));
         }
         end.add(sql.markClean());
         steps.add(Step.together(end));
         return steps;
+    }
+
+    /** Each reads the table while nobody else can: one by one, so that others come in between. */
+    private List<String> checks() {
+        return canonical.checks().stream()
+                .map(check -> "IF OBJECT_ID(N'" + table.relation(check.suffix()) + "', N'C') IS NULL "
+                        + sql.alter(
+                                "ADD CONSTRAINT " + table.own(check.suffix()) + " CHECK (" + check.condition() + ")"))
+                .toList();
     }
 
     private List<String> drop() {
