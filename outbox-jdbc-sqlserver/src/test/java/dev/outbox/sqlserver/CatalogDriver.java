@@ -81,6 +81,13 @@ final class CatalogDriver {
         return changed;
     }
 
+    /** All texts so far have this one. */
+    CatalogDriver collation(String name) {
+        columns.replaceAll(row ->
+                String.valueOf(row.get("type_name")).endsWith("char") ? with(row, "collation_name", name) : row);
+        return this;
+    }
+
     CatalogDriver check(String name, String condition) {
         checks.add(Map.of("name", name, "definition", condition));
         return this;

@@ -206,6 +206,24 @@ class InboxUpgradeScriptTest {
     }
 
     @Test
+    void arrivalsThatNobodyFinishedAreFoundByTheIndexesOfReadyAndLeasedRows() {
+        String flip = UpgradeScriptTest.parsed(upgrade.render(table(Phase.DUAL, true), Phase.FLIPPED));
+
+        String found = "FROM [dbo].[inbox] WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)\n"
+                + "        WHERE [Topic] IS NULL AND [StatusCode] ";
+        assertThat(flip).contains(found + "= 0 AND [MessageKey] IS NULL);").contains(found + "= 1);");
+        assertThat(flip).doesNotContain("[StatusCode] < 2");
+    }
+
+    /** The default is added after the column has got its name. */
+    @Test
+    void defaultsGoToColumnsByTheirFinalNames() {
+        assertThat(upgrade.render(table(Phase.FLIPPED, true), Phase.CLEAN))
+                .contains("ADD CONSTRAINT [inbox_Ready0] DEFAULT (0) FOR [Status]")
+                .doesNotContain("FOR [StatusCode]");
+    }
+
+    @Test
     void theBackfill() {
         String script = upgrade.backfill().render(table(Phase.ADDITIVE, false));
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UpgradeScriptTest {
     private static final int LOCK_TIMEOUT = 1222;
     private static final int DEADLOCK = 1205;
+    private static final String READ_COMMITTED = "isolation " + Connection.TRANSACTION_READ_COMMITTED;
+    private static final String SNAPSHOT_AGAIN = "isolation " + CatalogDriver.SNAPSHOT;
     private static final Pattern BATCH = Pattern.compile("(?m)^GO\\R");
 
     private static final Map<String, String> RENAMED = Map.of(
@@ -220,12 +223,65 @@ class UpgradeScriptTest {
         assertThat(last).contains("@value = N'phase 4'");
     }
 
+    /** As long as the library asks of a canonical table; what a column is besides, it stays. */
+    @Test
+    void shortTextsBecomeLongerInPhase4() {
+        DataSource table = catalog(Phase.FLIPPED, false).collation("Latin1_General_CI_AS").dataSource();
+        String clean = parsed(upgrade.render(table, Phase.CLEAN));
+
+        assertThat(clean)
+                .contains("ALTER COLUMN [Topic] nvarchar(255) COLLATE Latin1_General_CI_AS NOT NULL")
+                .contains("ALTER COLUMN [LastError] nvarchar(2000) COLLATE Latin1_General_CI_AS NULL")
+                .contains("ALTER COLUMN [ProcessedBy] nvarchar(255) COLLATE Latin1_General_CI_AS NULL")
+                .contains("ALTER COLUMN [CorrelationId] nvarchar(255) COLLATE Latin1_General_CI_AS NULL");
+    }
+
+    @Test
+    void theFlipKeepsTheCollationOfPayloadsAndLeavesTheOldMessageIdAlone() {
+        DataSource table = catalog(Phase.DUAL, false).collation("Latin1_General_CI_AS").dataSource();
+        String flip = parsed(upgrade.render(table, Phase.FLIPPED));
+
+        assertThat(flip)
+                .containsPattern("ALTER COLUMN \\[Payload] nvarchar\\(\\w+\\) COLLATE Latin1_General_CI_AS NULL")
+                .doesNotContain("ALTER COLUMN [MessageId]");
+    }
+
+    @Test
+    void underWhateverIsolationOfThePoolReadCommittedIsUsedAndPutBack() {
+        CatalogDriver catalog = catalog(Phase.ADDITIVE, true);
+        upgrade.apply(catalog.dataSource(), Phase.DUAL);
+        assertThat(catalog.ran()).startsWith(READ_COMMITTED).endsWith(SNAPSHOT_AGAIN);
+
+        catalog.ran().clear();
+        upgrade.backfill().run(catalog.dataSource());
+        assertThat(catalog.ran()).startsWith(READ_COMMITTED).endsWith(SNAPSHOT_AGAIN);
+    }
+
+    @Test
+    void theBackfillBeginsATransactionAnewThatWasTheVictimOfADeadlock() {
+        CatalogDriver catalog = catalog(Phase.ADDITIVE, true).refuse("CREATE TABLE [dbo].[outbox_backfill]", DEADLOCK);
+        upgrade.backfill().run(catalog.dataSource());
+
+        assertThat(catalog.ran())
+                .filteredOn(statement -> statement.contains("CREATE TABLE [dbo].[outbox_backfill]"))
+                .hasSize(2);
+        assertThat(catalog.ran())
+                .filteredOn(statement -> statement.contains("sp_getapplock"))
+                .as("its lock went with it")
+                .hasSize(2);
+    }
+
     @Test
     void theBackfill() {
         String script = upgrade.backfill().render(table(Phase.ADDITIVE, false));
 
         parsed(script.replaceAll("WAITFOR DELAY '[\\d:.]+';", ""));
-        assertThat(script).contains("WAITFOR DELAY '00:00:00.010';");
+        assertThat(script)
+                .startsWith("SET TRANSACTION ISOLATION LEVEL READ COMMITTED;")
+                .contains("WAITFOR DELAY '00:00:00.010';")
+                .containsPattern("WHILE @left > 0\\s+BEGIN\\s+BEGIN TRANSACTION")
+                .containsPattern("SET @left = \\(SELECT COUNT_BIG\\(\\*\\) FROM \\[dbo]\\.\\[outbox] t"
+                        + " WITH \\(READUNCOMMITTED\\) WHERE t\\.\\[Sequence] IS NULL.*\\);\\s+END;\\s+GO\\s+$");
     }
 
     @Test

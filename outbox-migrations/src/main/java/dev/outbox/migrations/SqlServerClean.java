@@ -121,22 +121,20 @@ final class SqlServerClean {
                 statements.add(sql.dropDefault(found));
             }
             if (wanted != null && !wanted.equalsIgnoreCase(found.fallback())) {
-                statements.add(sql.alter("ADD" + sql.fallback(column) + " FOR [" + found.name() + "]"));
+                String renamed = table.interim(column.logical()).isPresent() ? column.name() : found.name();
+                statements.add(sql.alter("ADD" + sql.fallback(column) + " FOR [" + renamed + "]"));
             }
             longer(column, found).ifPresent(statements::add);
         }
     }
 
-    /** What people and routes are called may be longer; a collation that is not ours stays. */
+    /** What people, routes and errors are called may be longer; only the catalog changes. A collation that is not ours stays. */
     private Optional<String> longer(SqlServerCanonical.Column column, Column found) {
-        if (List.of("processed_by", "correlation_id").contains(column.logical())
-                && !found.definition().equals(column.definition())) {
-            return Optional.of(sql.alter("ALTER COLUMN [" + found.name() + "] " + column.definition() + " NULL"));
-        }
-        int limit = column.logical().equals("topic") ? 255 : 2_000;
-        return table.inbox() && List.of("topic", "last_error").contains(column.logical()) && found.limit() < limit
-                ? Optional.of(sql.alter("ALTER COLUMN [" + found.name() + "] nvarchar(" + limit + ")"
-                        + (found.collation() == null ? "" : " COLLATE " + found.collation()) + " NULL"))
+        int limit = column.logical().equals("last_error") ? 2_000 : 255;
+        return List.of("processed_by", "correlation_id", "topic", "last_error").contains(column.logical())
+                        && found.limit() < limit
+                ? Optional.of(sql.alter("ALTER COLUMN [" + found.name() + "] " + found.collated("nvarchar(" + limit + ")")
+                        + (found.nullable() ? " NULL" : " NOT NULL")))
                 : Optional.empty();
     }
 

@@ -70,7 +70,12 @@ record SqlServerLegacyTable(
 
         /** Its type and its collation, which is another than the database's, perhaps. */
         String collated() {
-            return definition + (collation == null ? "" : " COLLATE " + collation);
+            return collated(definition);
+        }
+
+        /** Another type with its collation. */
+        String collated(String type) {
+            return type + (collation == null ? "" : " COLLATE " + collation);
         }
 
         /** How many characters it holds, where it has a limit. */
