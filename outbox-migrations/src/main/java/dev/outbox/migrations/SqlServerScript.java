@@ -19,6 +19,9 @@ final class SqlServerScript {
     /** What the canonical table has no default for, and old applications do not fill; these go in phase 4. */
     private static final List<String> FILLED_FOR_OLD = List.of("work_item_id", "consumer", "message_id", "source");
 
+    /** The status of a row that nobody has finished, as filtered indexes have it. */
+    private static final List<String> UNFINISHED = List.of("= 0 AND [MessageKey] IS NULL", "= 1");
+
     private final SqlServerLegacyTable table;
     private final SqlServerCanonical canonical;
     private final SqlServerSql sql;
@@ -178,11 +181,12 @@ final class SqlServerScript {
                 .filter(index -> renamedOld.stream().anyMatch(old -> SqlServerSql.names(index.filter(), old)))
                 .forEach(index -> change.add(sql.dropIndex(index.name())));
         // Before they are renamed, and an alias has the name.
-        for (String logical : table.inbox() ? List.of("payload") : List.of("payload", "message_id")) {
+        // A message id of another type goes in phase 4, and may be unique until then.
+        for (String logical : table.changes("message_id") ? List.of("payload") : List.of("payload", "message_id")) {
             table.stored(logical)
                     .filter(column -> !column.nullable())
                     .ifPresent(column -> change.add(
-                            sql.alter("ALTER COLUMN [" + column.name() + "] " + column.definition() + " NULL")));
+                            sql.alter("ALTER COLUMN [" + column.name() + "] " + column.collated() + " NULL")));
         }
         change.addAll(sql.rename(Renamed::old, Renamed::now));
         for (Renamed renamed : table.renamed()) {
@@ -194,7 +198,7 @@ final class SqlServerScript {
         steps.add(Step.together(List.of(
                 sql.guard(Phase.DUAL, Phase.FLIPPED, rows.blocking(Phase.FLIPPED)) + "\n" + sql.notYoung(Phase.DUAL))));
         if (table.inbox()) {
-            steps.add(Step.alone(List.of(forgetUnfinishedArrivals())));
+            steps.add(Step.alone(forgetUnfinishedArrivals()));
         }
         steps.add(Step.together(change));
         return steps;
@@ -205,7 +209,7 @@ final class SqlServerScript {
         List<String> statements = new ArrayList<>();
         statements.add(sql.alter("SET (LOCK_ESCALATION = DISABLE)"));
         statements.add(sql.refuse(rows.stale()));
-        for (String unfinished : List.of("= 0 AND [MessageKey] IS NULL", "= 1")) {
+        for (String unfinished : UNFINISHED) {
             statements.add("DELETE FROM %s WHERE %s IS NULL AND %s %s"
                     .formatted(table.quoted(), rows.column("topic"), rows.column("status"), unfinished));
         }
@@ -213,15 +217,22 @@ final class SqlServerScript {
         return statements;
     }
 
-    /** Arrived and not processed, and no topic to handle it by: its next arrival is the first. In small transactions. */
-    private String forgetUnfinishedArrivals() {
-        return """
-                DECLARE @removed int = 1;
-                WHILE @removed > 0
-                BEGIN
-                    DELETE FROM %1$s WHERE %2$s IS NULL AND %3$s < 2 AND [Sequence] IN (
-                        SELECT TOP (1000) [Sequence] FROM %1$s WHERE %2$s IS NULL AND %3$s < 2);
-                    SET @removed = @@ROWCOUNT;
-                END""".formatted(table.quoted(), rows.column("topic"), rows.column("status"));
+    /**
+     * Arrived and not processed, and no topic to handle it by: its next arrival is the first. In small transactions, by
+     * the indexes of rows that are ready and leased; what somebody holds is left to the flip.
+     */
+    private List<String> forgetUnfinishedArrivals() {
+        return UNFINISHED.stream()
+                .map(unfinished -> """
+                        DECLARE @removed int = 1;
+                        WHILE @removed > 0
+                        BEGIN
+                            DELETE FROM %1$s WHERE %2$s IS NULL AND %3$s %4$s AND [Sequence] IN (
+                                SELECT TOP (1000) [Sequence] FROM %1$s WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                                WHERE %2$s IS NULL AND %3$s %4$s);
+                            SET @removed = @@ROWCOUNT;
+                        END""".formatted(
+                                table.quoted(), rows.column("topic"), rows.column("status"), unfinished))
+                .toList();
     }
 }
