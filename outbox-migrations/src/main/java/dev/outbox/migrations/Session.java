@@ -41,6 +41,16 @@ enum Session {
         Duration lockTimeout(Step step, Upgrade.Options options) {
             return step.together() ? options.lockTimeout() : options.lockTimeout().multipliedBy(4);
         }
+
+        @Override
+        int isolate(Connection connection, int isolation) throws SQLException {
+            if (!connection.getAutoCommit()) {
+                connection.rollback(); // what has been read so far
+            }
+            int before = connection.getTransactionIsolation();
+            connection.setTransactionIsolation(isolation);
+            return before;
+        }
     };
 
     private final String wait;
@@ -59,6 +69,16 @@ enum Session {
 
     static Session of(Connection connection) throws SQLException {
         return Database.of(connection) == Database.SQLSERVER ? SQLSERVER : POSTGRES;
+    }
+
+    /**
+     * Sets the isolation, whatever the pool says: under SNAPSHOT SQL Server changes no column in a transaction, and skips
+     * no row that somebody holds (650). PostgreSQL takes any.
+     *
+     * @return which it was, to be set again
+     */
+    int isolate(Connection connection, int isolation) throws SQLException {
+        return isolation;
     }
 
     /** Whether another try may get the lock. */

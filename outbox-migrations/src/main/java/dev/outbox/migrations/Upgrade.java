@@ -303,20 +303,22 @@ public final class Upgrade {
     record Runner(Connection connection, Session session, Options options) {
         void run(List<Step> steps) throws SQLException {
             boolean autoCommit = connection.getAutoCommit();
+            int isolation = session.isolate(connection, Connection.TRANSACTION_READ_COMMITTED);
             try {
                 for (Step step : steps) {
                     run(step);
                 }
             } catch (SQLException | RuntimeException e) {
-                also(e, () -> restore(autoCommit));
+                also(e, () -> restore(autoCommit, isolation));
                 throw e;
             }
-            restore(autoCommit);
+            restore(autoCommit, isolation);
         }
 
-        private void restore(boolean autoCommit) throws SQLException {
+        private void restore(boolean autoCommit, int isolation) throws SQLException {
             connection.setAutoCommit(true);
             execute(session.forget());
+            session.isolate(connection, isolation);
             connection.setAutoCommit(autoCommit);
         }
 
