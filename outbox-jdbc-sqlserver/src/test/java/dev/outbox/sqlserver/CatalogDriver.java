@@ -83,8 +83,8 @@ final class CatalogDriver {
 
     /** All texts so far have this one. */
     CatalogDriver collation(String name) {
-        columns.replaceAll(row ->
-                String.valueOf(row.get("type_name")).endsWith("char") ? with(row, "collation_name", name) : row);
+        columns.replaceAll(
+                row -> String.valueOf(row.get("type_name")).endsWith("char") ? with(row, "collation_name", name) : row);
         return this;
     }
 

@@ -204,7 +204,8 @@ class UpgradeScriptTest {
         String drop = "DROP INDEX [CX_outbox] ON [dbo].[outbox] WITH (ONLINE = ON)";
         assertThat(clean).containsOnlyOnce("DROP INDEX [CX_outbox]").contains(drop);
         assertThat(clean.indexOf(drop)).isBetween(clean.indexOf("COMMIT"), clean.indexOf("DROP COLUMN [IsProcessed]"));
-        assertThat(clean.substring(clean.indexOf("COMMIT"), clean.indexOf(drop))).doesNotContain("BEGIN TRANSACTION");
+        assertThat(clean.substring(clean.indexOf("COMMIT"), clean.indexOf(drop)))
+                .doesNotContain("BEGIN TRANSACTION");
         assertThat(clean).contains("DROP CONSTRAINT [PK_outbox];").contains("UNIQUE CLUSTERED (Sequence)");
     }
 
@@ -214,7 +215,9 @@ class UpgradeScriptTest {
         String clean = upgrade.render(table(Phase.FLIPPED, true), Phase.CLEAN);
         String last = clean.substring(clean.lastIndexOf("BEGIN TRANSACTION"));
 
-        assertThat(clean).contains("CHECK (Status BETWEEN 0 AND 3)").contains("ADD CONSTRAINT [outbox_OnePayload] CHECK");
+        assertThat(clean)
+                .contains("CHECK (Status BETWEEN 0 AND 3)")
+                .contains("ADD CONSTRAINT [outbox_OnePayload] CHECK");
         assertThat(Pattern.compile("BEGIN TRANSACTION;(.+?)COMMIT TRANSACTION", Pattern.DOTALL)
                         .matcher(clean)
                         .results())
@@ -226,7 +229,8 @@ class UpgradeScriptTest {
     /** As long as the library asks of a canonical table; what a column is besides, it stays. */
     @Test
     void shortTextsBecomeLongerInPhase4() {
-        DataSource table = catalog(Phase.FLIPPED, false).collation("Latin1_General_CI_AS").dataSource();
+        DataSource table =
+                catalog(Phase.FLIPPED, false).collation("Latin1_General_CI_AS").dataSource();
         String clean = parsed(upgrade.render(table, Phase.CLEAN));
 
         assertThat(clean)
@@ -238,7 +242,8 @@ class UpgradeScriptTest {
 
     @Test
     void theFlipKeepsTheCollationOfPayloadsAndLeavesTheOldMessageIdAlone() {
-        DataSource table = catalog(Phase.DUAL, false).collation("Latin1_General_CI_AS").dataSource();
+        DataSource table =
+                catalog(Phase.DUAL, false).collation("Latin1_General_CI_AS").dataSource();
         String flip = parsed(upgrade.render(table, Phase.FLIPPED));
 
         assertThat(flip)

@@ -39,7 +39,9 @@ enum Session {
          */
         @Override
         Duration lockTimeout(Step step, Upgrade.Options options) {
-            return step.together() ? options.lockTimeout() : options.lockTimeout().multipliedBy(4);
+            return step.together()
+                    ? options.lockTimeout()
+                    : options.lockTimeout().multipliedBy(4);
         }
 
         @Override

@@ -53,7 +53,8 @@ final class SqlServerBack {
     /** It still says phase 3; but what every table has until phase 4 drops the old columns is gone, or its keys are. */
     private void refuseIfCleaning() {
         if (table.phase() == Phase.FLIPPED
-                && (table.libraryToken().isEmpty() || table.indexes().containsKey(table.name().name() + "_StatusNew"))) {
+                && (table.libraryToken().isEmpty()
+                        || table.indexes().containsKey(table.name().name() + "_StatusNew"))) {
             throw new OutboxException("table \"" + table.name() + "\" has begun to go to " + Phase.CLEAN
                     + " and cannot go back to " + Phase.DUAL + ", for its old columns and keys are gone; its next is "
                     + Phase.CLEAN);

@@ -117,6 +117,7 @@ final class SqlServerBackfill implements BackfillSql {
     public String script(int batch, Duration pause) {
         return """
                 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+                SET ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, ARITHABORT, CONCAT_NULL_YIELDS_NULL, QUOTED_IDENTIFIER ON;
                 SET XACT_ABORT ON;
                 GO
                 DECLARE @at bigint, @last bigint, @left bigint = 1;

@@ -13,8 +13,8 @@ import java.util.Optional;
  *
  * <p>An inbox has its new status under another name than in the end, and a column that the filter of an index names
  * cannot be renamed (15336). So its indexes are built once more, after the table was clustered anew; until then indexes
- * without a filter serve claims and settles. The same holds for the computed columns of its identity, which are there only now;
- * until then the message id stays unique by itself.
+ * without a filter serve claims and settles. The same holds for the computed columns of its identity, which are there
+ * only now; until then the message id stays unique by itself.
  */
 final class SqlServerClean {
     private final SqlServerLegacyTable table;
@@ -104,9 +104,7 @@ final class SqlServerClean {
     }
 
     private String dropOld(Index index) {
-        return index.constraint()
-                ? sql.alter("DROP CONSTRAINT [" + index.name() + "]")
-                : sql.dropIndex(index.name());
+        return index.constraint() ? sql.alter("DROP CONSTRAINT [" + index.name() + "]") : sql.dropIndex(index.name());
     }
 
     /** Defaults as the canonical table has them, and texts as long as it has them. */
@@ -128,17 +126,17 @@ final class SqlServerClean {
         }
     }
 
-    /** What people, routes and errors are called may be longer; only the catalog changes. A collation that is not ours stays. */
+    /** Texts become as long as the library asks, which changes the catalog only; a collation that is not ours stays. */
     private Optional<String> longer(SqlServerCanonical.Column column, Column found) {
         int limit = column.logical().equals("last_error") ? 2_000 : 255;
         return List.of("processed_by", "correlation_id", "topic", "last_error").contains(column.logical())
                         && found.limit() < limit
-                ? Optional.of(sql.alter("ALTER COLUMN [" + found.name() + "] " + found.collated("nvarchar(" + limit + ")")
-                        + (found.nullable() ? " NULL" : " NOT NULL")))
+                ? Optional.of(sql.alter("ALTER COLUMN [" + found.name() + "] "
+                        + found.collated("nvarchar(" + limit + ")") + (found.nullable() ? " NULL" : " NOT NULL")))
                 : Optional.empty();
     }
 
-    /** A clustered index of the old application, other than the key: it cannot stay, and to drop it rewrites the table. */
+    /** A clustered index other than the key: there can be only one, and to drop it rewrites the table. */
     private List<String> uncluster() {
         return table.indexes().values().stream()
                 .filter(index -> index.clustered() && !index.primaryKey() && !sql.isOurs(index.name()))

@@ -223,7 +223,8 @@ final class SqlServerScript {
      */
     private List<String> forgetUnfinishedArrivals() {
         return UNFINISHED.stream()
-                .map(unfinished -> """
+                .map(unfinished ->
+                        """
                         DECLARE @removed int = 1;
                         WHILE @removed > 0
                         BEGIN
@@ -231,8 +232,7 @@ final class SqlServerScript {
                                 SELECT TOP (1000) [Sequence] FROM %1$s WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                                 WHERE %2$s IS NULL AND %3$s %4$s);
                             SET @removed = @@ROWCOUNT;
-                        END""".formatted(
-                                table.quoted(), rows.column("topic"), rows.column("status"), unfinished))
+                        END""".formatted(table.quoted(), rows.column("topic"), rows.column("status"), unfinished))
                 .toList();
     }
 }

@@ -176,7 +176,8 @@ final class SqlServerSql {
     /** As the report asks: who waited for every row that somebody holds would come to no end. */
     String refuse(SqlServerRows.Check check) {
         return refuse(
-                "EXISTS (SELECT 1 FROM " + table.quoted() + " t WITH (READUNCOMMITTED) WHERE " + check.condition() + ")",
+                "EXISTS (SELECT 1 FROM " + table.quoted() + " t WITH (READUNCOMMITTED) WHERE " + check.condition()
+                        + ")",
                 check.text());
     }
 
