@@ -8,6 +8,7 @@ import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.BackfillProgress;
 import dev.outbox.migrations.Upgrade;
 import java.io.BufferedReader;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -22,6 +23,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -116,6 +118,36 @@ class BackfillIT {
 
             assertThat(done).isEqualTo(10);
             assertNumberedInOrder(legacy, 100);
+        }
+    }
+
+    /** Under REPEATABLE READ it would fail at the first row that somebody changes meanwhile. */
+    @Test
+    void thePoolsIsolationDoesNotMatter() throws SQLException {
+        try (Legacy legacy = new Legacy(Spelling.PASCAL);
+                Connection connection = legacy.dataSource().getConnection()) {
+            fill(legacy, 10);
+            OUTBOX.apply(legacy.dataSource(), Phase.ADDITIVE);
+            connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            DataSource pool = (DataSource) Proxy.newProxyInstance(
+                    getClass().getClassLoader(),
+                    new Class<?>[] {DataSource.class},
+                    (self, method, arguments) -> connection);
+            List<Integer> isolations = new ArrayList<>();
+
+            OUTBOX.backfill()
+                    .listener(progress -> isolations.add(isolation(connection)))
+                    .run(pool);
+
+            assertThat(isolations).containsExactly(Connection.TRANSACTION_READ_COMMITTED);
+        }
+    }
+
+    private static int isolation(Connection connection) {
+        try {
+            return connection.getTransactionIsolation();
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
         }
     }
 

@@ -5,8 +5,10 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,11 +19,16 @@ import org.jspecify.annotations.Nullable;
 
 /** Answers what a SQL Server would say of a table in its catalog, so that scripts can be made for it without a server. */
 final class CatalogDriver {
+    /** As the driver of SQL Server numbers it. */
+    static final int SNAPSHOT = 4096;
+
     private final List<Map<String, Object>> columns = new ArrayList<>();
     private final List<Map<String, Object>> indexes = new ArrayList<>();
     private final List<Map<String, Object>> checks = new ArrayList<>();
     private final Map<String, List<Map<String, Object>>> more = new LinkedHashMap<>();
     private final List<String> asked = new ArrayList<>();
+    private final List<String> ran = new ArrayList<>();
+    private final List<Refusal> refusals = new ArrayList<>();
     private final @Nullable String mark;
     private final boolean online;
 
@@ -81,6 +88,27 @@ final class CatalogDriver {
         return this;
     }
 
+    /** A clustered one that is not the key, which is clustered else. */
+    CatalogDriver clustered(String name, String column) {
+        indexes.replaceAll(row -> with(row, "type", 2));
+        index(name, false, column, "");
+        indexes.add(with(indexes.remove(indexes.size() - 1), "type", 1));
+        return this;
+    }
+
+    private static Map<String, Object> with(Map<String, Object> row, String key, Object value) {
+        Map<String, Object> changed = new HashMap<>(row);
+        changed.put(key, value);
+        return changed;
+    }
+
+    /** All texts so far have this one. */
+    CatalogDriver collation(String name) {
+        columns.replaceAll(
+                row -> String.valueOf(row.get("type_name")).endsWith("char") ? with(row, "collation_name", name) : row);
+        return this;
+    }
+
     CatalogDriver check(String name, String condition) {
         checks.add(Map.of("name", name, "definition", condition));
         return this;
@@ -90,6 +118,19 @@ final class CatalogDriver {
     CatalogDriver answer(String text, Map<String, Object> row) {
         more.computeIfAbsent(text, key -> new ArrayList<>()).add(row);
         return this;
+    }
+
+    private record Refusal(String part, int error) {}
+
+    /** Lets the next statement fail that has this in it. */
+    CatalogDriver refuse(String part, int error) {
+        refusals.add(new Refusal(part, error));
+        return this;
+    }
+
+    /** The statements that were run, and what they were run under. */
+    List<String> ran() {
+        return ran;
     }
 
     DataSource dataSource() {
@@ -105,9 +146,18 @@ final class CatalogDriver {
                         (asked, nothing) ->
                                 asked.equals("executeQuery") ? rows(answer(String.valueOf(arguments[0]))) : null);
             case "createStatement" ->
-                proxy(
-                        Statement.class,
-                        (asked, query) -> asked.equals("executeQuery") ? rows(answer(String.valueOf(query[0]))) : null);
+                proxy(Statement.class, (asked, query) -> switch (asked) {
+                    case "executeQuery" -> rows(answer(String.valueOf(query[0])));
+                    case "execute" -> run(String.valueOf(query[0]));
+                    case "getUpdateCount" -> 0;
+                    default -> null;
+                });
+            case "getAutoCommit" -> true;
+            case "getTransactionIsolation" -> SNAPSHOT;
+            case "setTransactionIsolation" -> {
+                ran.add("isolation " + arguments[0]);
+                yield null;
+            }
             default -> null;
         });
     }
@@ -115,6 +165,17 @@ final class CatalogDriver {
     /** All queries so far. */
     List<String> asked() {
         return asked;
+    }
+
+    private boolean run(String statement) throws SQLException {
+        ran.add(statement);
+        for (Refusal refusal : refusals) {
+            if (statement.contains(refusal.part)) {
+                refusals.remove(refusal);
+                throw new SQLException("refused", "S0001", refusal.error);
+            }
+        }
+        return false;
     }
 
     private List<Map<String, Object>> answer(String query) {
@@ -159,7 +220,7 @@ final class CatalogDriver {
 
     private interface Answer {
         @Nullable
-        Object to(String method, Object[] arguments);
+        Object to(String method, Object[] arguments) throws SQLException;
     }
 
     private static <T> T proxy(Class<T> type, Answer answer) {

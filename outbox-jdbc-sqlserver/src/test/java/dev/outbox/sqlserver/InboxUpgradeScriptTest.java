@@ -3,6 +3,7 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import java.time.Duration;
@@ -145,13 +146,17 @@ class InboxUpgradeScriptTest {
         assertInOrder(
                 clean,
                 "INDEX [inbox_StatusNew] ON [dbo].[inbox] (Consumer, StatusCode, Sequence)",
+                "INDEX [inbox_ItemNew] ON [dbo].[inbox] (WorkItemId)",
                 "UNIQUE INDEX [inbox_MessageNew] ON [dbo].[inbox] (MessageIdNew)",
+                "DROP INDEX [inbox_Item]",
                 "DROP INDEX [inbox_Ready]",
                 "DROP CONSTRAINT [PK_inbox]",
                 "DROP COLUMN [Status]",
                 "@newname = N'Status'",
                 "ADD CONSTRAINT [inbox_Message]",
+                "INDEX [inbox_Item] ON [dbo].[inbox] (WorkItemId)",
                 "INDEX [inbox_Ready] ON [dbo].[inbox] (Consumer, Priority, DueOn, Sequence)",
+                "DROP INDEX [inbox_ItemNew]",
                 "DROP INDEX [inbox_MessageNew]");
         assertThat(dual.contains("ONLINE = ON")).isEqualTo(online);
         assertThat(clean.contains("ONLINE = ON")).isEqualTo(online);
@@ -165,6 +170,57 @@ class InboxUpgradeScriptTest {
             assertThat(next).as(part).isNotNegative();
             at = next;
         }
+    }
+
+    /** A computed column keeps those that it reads from being changed (5074, 4922). */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void noColumnIsMadeNotNullWhileAComputedOneReadsIt(boolean online) {
+        String dual = upgrade.render(table(Phase.ADDITIVE, online), Phase.DUAL);
+
+        assertInOrder(
+                dual,
+                "DROP COLUMN [Differs]",
+                "COMMIT TRANSACTION",
+                "ALTER COLUMN [StatusCode] tinyint NOT NULL",
+                "ALTER COLUMN [MessageIdNew]",
+                "ALTER COLUMN [SourceNew]",
+                "ADD [Differs] AS (CASE WHEN [StatusCode] = CASE [Status]",
+                "COMMIT TRANSACTION",
+                "INDEX [inbox_Differs] ON [dbo].[inbox] (Differs)",
+                "inbox phase 2");
+        assertThat(dual.indexOf("ALTER COLUMN")).isGreaterThan(dual.indexOf("DROP COLUMN [Differs]"));
+        assertThat(dual.lastIndexOf("ALTER COLUMN")).isLessThan(dual.indexOf("ADD [Differs]"));
+    }
+
+    /** The old key is dropped before the old columns are, and the new one would not take what old applications insert. */
+    @Test
+    void thereIsNoWayBackOnceKeysAreReplaced() {
+        DataSource interrupted = catalog(Phase.FLIPPED, true)
+                .index("inbox_StatusNew", false, "StatusCode", "")
+                .dataSource();
+
+        assertThatThrownBy(() -> upgrade.renderBack(interrupted, Phase.DUAL))
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContaining("has begun to go to phase 4 and cannot go back to phase 2");
+    }
+
+    @Test
+    void arrivalsThatNobodyFinishedAreFoundByTheIndexesOfReadyAndLeasedRows() {
+        String flip = UpgradeScriptTest.parsed(upgrade.render(table(Phase.DUAL, true), Phase.FLIPPED));
+
+        String found = "FROM [dbo].[inbox] WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)\n"
+                + "        WHERE [Topic] IS NULL AND [StatusCode] ";
+        assertThat(flip).contains(found + "= 0 AND [MessageKey] IS NULL);").contains(found + "= 1);");
+        assertThat(flip).doesNotContain("[StatusCode] < 2");
+    }
+
+    /** The default is added after the column has got its name. */
+    @Test
+    void defaultsGoToColumnsByTheirFinalNames() {
+        assertThat(upgrade.render(table(Phase.FLIPPED, true), Phase.CLEAN))
+                .contains("ADD CONSTRAINT [inbox_Ready0] DEFAULT (0) FOR [Status]")
+                .doesNotContain("FOR [StatusCode]");
     }
 
     @Test

@@ -184,7 +184,7 @@ final class Tsql {
             case "DROP" ->
                 matches(
                         text,
-                        "DROP (INDEX \\[\\w+] ON \\[\\w+] \\. \\[\\w+]|(TABLE|SEQUENCE) IF EXISTS \\[\\w+] \\. \\[\\w+])");
+                        "DROP (INDEX \\[\\w+] ON \\[\\w+] \\. \\[\\w+]( WITH \\( ONLINE = ON \\))?|(TABLE|SEQUENCE) IF EXISTS \\[\\w+] \\. \\[\\w+])");
             case "GRANT" ->
                 matches(
                         text,

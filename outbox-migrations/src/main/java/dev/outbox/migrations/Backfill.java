@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
  * down in a table of its own, in the order in which they are to be numbered, and then works through that in ranges. A
  * transaction completes the rows of a range and crosses them off. Whoever kills it at any point and starts it
  * again goes on where it was. Rows that somebody has locked are left for the next round, so it waits for nobody
- * and cannot be part of a deadlock. It ends when nothing is left on the list and no row is found incomplete.
+ * and cannot be part of a deadlock; on SQL Server, where locks on indexes can still make one, it begins that transaction
+ * anew. It ends when nothing is left on the list and no row is found incomplete.
  *
  * <p>Immutable and thread-safe; two runs at once do no harm.
  */
@@ -33,6 +34,9 @@ public final class Backfill {
 
     /** How long the throttle holds a batch back before it goes on all the same. */
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
+
+    /** The error of SQL Server for the victim of a deadlock, whose transaction is rolled back. */
+    private static final int DEADLOCK_VICTIM = 1205;
 
     /** What it rests when all that is left is held by somebody. */
     private static final Duration HELD = Duration.ofMillis(100);
@@ -131,11 +135,13 @@ public final class Backfill {
                         + ": there is nothing to backfill before phase 1 or after phase 3");
             }
             boolean autoCommit = connection.getAutoCommit();
+            int isolation = Session.isolate(connection, Connection.TRANSACTION_READ_COMMITTED);
             connection.setAutoCommit(false);
             try {
                 return new Run(connection, job).toTheEnd();
             } finally {
                 connection.rollback();
+                Session.isolate(connection, isolation);
                 connection.setAutoCommit(autoCommit);
             }
         } catch (SQLException e) {
@@ -179,10 +185,11 @@ public final class Backfill {
 
         long toTheEnd() throws SQLException {
             do {
-                for (String statement : statements.list()) {
-                    execute(statement);
-                }
-                connection.commit();
+                transaction(() -> {
+                    for (String statement : statements.list()) {
+                        execute(statement);
+                    }
+                });
                 try {
                     throughTheList();
                 } catch (SQLException e) {
@@ -218,13 +225,38 @@ public final class Backfill {
             long last = number(statements.last());
             connection.commit();
             while (position < last) {
-                long to = Math.min(last, position + settings.batch);
-                done += execute(statements.complete(String.valueOf(position), String.valueOf(to)));
-                remaining -= execute(statements.crossOff(String.valueOf(position), String.valueOf(to)));
-                connection.commit();
-                position = to;
+                String after = String.valueOf(position);
+                position = Math.min(last, position + settings.batch);
+                String to = String.valueOf(position);
+                int[] rows = new int[2];
+                transaction(() -> {
+                    rows[0] = execute(statements.complete(after, to));
+                    rows[1] = execute(statements.crossOff(after, to));
+                });
+                done += rows[0];
+                remaining -= rows[1];
                 tell("");
                 rest();
+            }
+        }
+
+        private interface Work {
+            void run() throws SQLException;
+        }
+
+        private void transaction(Work work) throws SQLException {
+            while (true) {
+                try {
+                    work.run();
+                    connection.commit();
+                    return;
+                } catch (SQLException e) {
+                    if (e.getErrorCode() != DEADLOCK_VICTIM) {
+                        throw e;
+                    }
+                    connection.rollback();
+                    Pause.of(HELD);
+                }
             }
         }
 

@@ -9,9 +9,16 @@ import java.util.Set;
 /** How a database is told to wait for locks, and how a script for people is written for it. */
 enum Session {
     POSTGRES("SET lock_timeout = ", "RESET lock_timeout", "BEGIN;\n", "COMMIT;\n\n", ";\n") {
+        /** A concurrent build that failed leaves an index behind, which the next run repairs. */
         @Override
-        boolean isWorthRepeating(SQLException e) {
-            return Set.of("55P03", "40P01").contains(String.valueOf(e.getSQLState()));
+        boolean isWorthRepeating(Step step, SQLException e) {
+            return step.together() && Set.of("55P03", "40P01").contains(String.valueOf(e.getSQLState()));
+        }
+
+        /** Nobody queues up behind a concurrent build, so that one try may take as long as all. */
+        @Override
+        Duration lockTimeout(Step step, Upgrade.Options options) {
+            return step.together() ? options.lockTimeout() : options.patience();
         }
     },
     /**
@@ -25,7 +32,7 @@ enum Session {
             "COMMIT TRANSACTION;\nGO\n\n",
             ";\nGO\n") {
         @Override
-        boolean isWorthRepeating(SQLException e) {
+        boolean isWorthRepeating(Step step, SQLException e) {
             return Set.of(1222, 1205).contains(e.getErrorCode());
         }
 
@@ -49,6 +56,17 @@ enum Session {
         String last() {
             return "SET NOEXEC OFF;\nGO\nIF @@TRANCOUNT > 0 ROLLBACK TRANSACTION;\n";
         }
+
+        /**
+         * Everybody queues up behind an online build too, which wants a lock on the table when it begins and when it ends.
+         * It waits longer than other changes, for who misses the last one begins anew.
+         */
+        @Override
+        Duration lockTimeout(Step step, Upgrade.Options options) {
+            return step.together()
+                    ? options.lockTimeout()
+                    : options.lockTimeout().multipliedBy(3).dividedBy(2);
+        }
     };
 
     private final String wait;
@@ -69,8 +87,26 @@ enum Session {
         return Database.of(connection) == Database.SQLSERVER ? SQLSERVER : POSTGRES;
     }
 
+    /**
+     * Sets the isolation, whatever the pool says: under SNAPSHOT SQL Server changes no column in a transaction, and skips
+     * no row that somebody holds (650); under REPEATABLE READ PostgreSQL changes no row that somebody has changed.
+     *
+     * @return which it was, to be set again
+     */
+    static int isolate(Connection connection, int isolation) throws SQLException {
+        if (!connection.getAutoCommit()) {
+            connection.rollback(); // what has been read so far
+        }
+        int before = connection.getTransactionIsolation();
+        connection.setTransactionIsolation(isolation);
+        return before;
+    }
+
     /** Whether another try may get the lock. */
-    abstract boolean isWorthRepeating(SQLException e);
+    abstract boolean isWorthRepeating(Step step, SQLException e);
+
+    /** How long a statement of this step waits for a lock before it gives up. */
+    abstract Duration lockTimeout(Step step, Upgrade.Options options);
 
     /** Every statement waits so long for a lock. */
     String wait(Duration timeout) {
@@ -104,8 +140,7 @@ enum Session {
     String render(List<Step> steps, Upgrade.Options options) {
         StringBuilder script = new StringBuilder(first());
         for (Step step : steps) {
-            script.append(wait(step.together() ? options.lockTimeout() : options.patience()))
-                    .append(";\n");
+            script.append(wait(lockTimeout(step, options))).append(";\n");
             script.append(step.together() ? begin : this == SQLSERVER ? "GO\n" : "");
             step.statements()
                     .forEach(statement -> script.append(statement.strip().replaceAll(";$", ""))

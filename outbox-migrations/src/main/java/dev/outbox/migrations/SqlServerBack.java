@@ -1,5 +1,6 @@
 package dev.outbox.migrations;
 
+import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.SqlServerLegacyTable.Renamed;
 import java.util.ArrayList;
@@ -30,6 +31,7 @@ final class SqlServerBack {
 
     /** The old names are written again. */
     private List<Step> toDual() {
+        refuseIfCleaning();
         List<String> change = new ArrayList<>();
         change.add(sql.guard(Phase.FLIPPED, Phase.DUAL, rows.losses(Phase.DUAL)));
         change.addAll(sql.dropAliases());
@@ -46,6 +48,17 @@ final class SqlServerBack {
         return List.of(
                 Step.together(change),
                 Step.alone(sql.index("_Differs", false, "(" + SqlServerLegacyTable.DIFFERS + ")")));
+    }
+
+    /** It still says phase 3; but what every table has until phase 4 drops the old columns is gone, or its keys are. */
+    private void refuseIfCleaning() {
+        if (table.phase() == Phase.FLIPPED
+                && (table.libraryToken().isEmpty()
+                        || table.indexes().containsKey(table.name().name() + "_StatusNew"))) {
+            throw new OutboxException("table \"" + table.name() + "\" has begun to go to " + Phase.CLEAN
+                    + " and cannot go back to " + Phase.DUAL + ", for its old columns and keys are gone; its next is "
+                    + Phase.CLEAN);
+        }
     }
 
     /** Takes away what phase 1 added. */

@@ -116,31 +116,34 @@ final class SqlServerBackfill implements BackfillSql {
     @Override
     public String script(int batch, Duration pause) {
         return """
+                SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+                SET ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, ARITHABORT, CONCAT_NULL_YIELDS_NULL, QUOTED_IDENTIFIER ON;
                 SET XACT_ABORT ON;
-                BEGIN TRANSACTION;
                 GO
-                %1$s
-                GO
-                %2$s;
-                GO
-                COMMIT TRANSACTION;
-                GO
-                DECLARE @at bigint, @last bigint;
-                SELECT @at = MIN(Position) - 1, @last = MAX(Position) FROM %3$s;
-                WHILE @last IS NOT NULL
+                DECLARE @at bigint, @last bigint, @left bigint = 1;
+                WHILE @left > 0
                 BEGIN
-                    WHILE @at < @last
-                    BEGIN
-                        BEGIN TRANSACTION;
-                        %4$s;
-                        %5$s;
-                        COMMIT TRANSACTION;
-                        SET @at = @at + %6$d;
-                        WAITFOR DELAY '%7$s';
-                    END;
+                    BEGIN TRANSACTION;
+                    %1$s
+                    %2$s;
+                    COMMIT TRANSACTION;
                     SELECT @at = MIN(Position) - 1, @last = MAX(Position) FROM %3$s;
+                    WHILE @last IS NOT NULL
+                    BEGIN
+                        WHILE @at < @last
+                        BEGIN
+                            BEGIN TRANSACTION;
+                            %4$s;
+                            %5$s;
+                            COMMIT TRANSACTION;
+                            SET @at = @at + %6$d;
+                            WAITFOR DELAY '%7$s';
+                        END;
+                        SELECT @at = MIN(Position) - 1, @last = MAX(Position) FROM %3$s;
+                    END;
+                    %8$s;
+                    SET @left = (%9$s);
                 END;
-                %8$s;
                 GO
                 """.formatted(
                 list().get(0).strip(),
@@ -151,7 +154,8 @@ final class SqlServerBackfill implements BackfillSql {
                 batch,
                 "%02d:%02d:%02d.%03d"
                         .formatted(pause.toHours(), pause.toMinutesPart(), pause.toSecondsPart(), pause.toMillisPart()),
-                forget());
+                forget(),
+                incomplete());
     }
 
     /** Old columns that contradict each other are set right too, or an old claimer would deliver again. */

@@ -12,9 +12,9 @@ import java.util.Optional;
  * Writes what takes a table of SQL Server to phase 4: what is old goes, and the rest becomes as if freshly installed.
  *
  * <p>An inbox has its new status under another name than in the end, and a column that the filter of an index names
- * cannot be renamed (15336). So its indexes are built once more, after the table was clustered anew; until then an index
- * without a filter serves claims. The same holds for the computed columns of its identity, which are there only now;
- * until then the message id stays unique by itself.
+ * cannot be renamed (15336). So its indexes are built once more, after the table was clustered anew; until then indexes
+ * without a filter serve claims and settles. The same holds for the computed columns of its identity, which are there
+ * only now; until then the message id stays unique by itself.
  */
 final class SqlServerClean {
     private final SqlServerLegacyTable table;
@@ -35,25 +35,33 @@ final class SqlServerClean {
                 + sql.notYoung(Phase.FLIPPED))));
         if (table.inbox()) {
             steps.add(Step.alone(bridge()));
+            steps.add(Step.alone(uncluster()));
             steps.add(Step.alone(clusterInbox()));
             steps.add(Step.together(drop()));
             steps.add(Step.alone(rebuildInbox()));
         } else {
+            steps.add(Step.alone(uncluster()));
             steps.add(Step.together(drop()));
             steps.add(Step.alone(clusterOutbox()));
         }
+        steps.add(Step.alone(checks()));
         List<String> end = new ArrayList<>();
         end.add(sql.guard(Phase.FLIPPED, Phase.CLEAN, List.of()));
-        for (SqlServerCanonical.Check check : canonical.checks()) {
-            end.add("IF OBJECT_ID(N'" + table.relation(check.suffix()) + "', N'C') IS NULL "
-                    + sql.alter("ADD CONSTRAINT " + table.own(check.suffix()) + " CHECK (" + check.condition() + ")"));
-        }
         if (table.inbox()) {
             end.add(sql.dropProperty(SqlServerLegacyTable.CONSUMER));
         }
         end.add(sql.markClean());
         steps.add(Step.together(end));
         return steps;
+    }
+
+    /** Each reads the table while nobody else can: one by one, so that others come in between. */
+    private List<String> checks() {
+        return canonical.checks().stream()
+                .map(check -> "IF OBJECT_ID(N'" + table.relation(check.suffix()) + "', N'C') IS NULL "
+                        + sql.alter(
+                                "ADD CONSTRAINT " + table.own(check.suffix()) + " CHECK (" + check.condition() + ")"))
+                .toList();
     }
 
     private List<String> drop() {
@@ -87,14 +95,16 @@ final class SqlServerClean {
         table.processed().ifPresent(column -> named.add(column.name()));
         table.interims().forEach(logical -> table.stored(logical).ifPresent(column -> named.add(column.name())));
         return table.indexes().values().stream()
-                .filter(index -> !index.primaryKey() && !sql.isOurs(index.name()))
+                .filter(index -> !index.primaryKey() && !index.clustered() && !sql.isOurs(index.name()))
                 .filter(index -> named.stream()
                         .anyMatch(name -> SqlServerSql.names(index.filter(), name)
                                 || index.columns().stream().anyMatch(name::equalsIgnoreCase)))
-                .map(index -> index.constraint()
-                        ? sql.alter("DROP CONSTRAINT [" + index.name() + "]")
-                        : sql.dropIndex(index.name()))
+                .map(this::dropOld)
                 .toList();
+    }
+
+    private String dropOld(Index index) {
+        return index.constraint() ? sql.alter("DROP CONSTRAINT [" + index.name() + "]") : sql.dropIndex(index.name());
     }
 
     /** Defaults as the canonical table has them, and texts as long as it has them. */
@@ -109,23 +119,29 @@ final class SqlServerClean {
                 statements.add(sql.dropDefault(found));
             }
             if (wanted != null && !wanted.equalsIgnoreCase(found.fallback())) {
-                statements.add(sql.alter("ADD" + sql.fallback(column) + " FOR [" + found.name() + "]"));
+                String renamed = table.interim(column.logical()).isPresent() ? column.name() : found.name();
+                statements.add(sql.alter("ADD" + sql.fallback(column) + " FOR [" + renamed + "]"));
             }
             longer(column, found).ifPresent(statements::add);
         }
     }
 
-    /** What people and routes are called may be longer; a collation that is not ours stays. */
+    /** Texts become as long as the library asks, which changes the catalog only; a collation that is not ours stays. */
     private Optional<String> longer(SqlServerCanonical.Column column, Column found) {
-        if (List.of("processed_by", "correlation_id").contains(column.logical())
-                && !found.definition().equals(column.definition())) {
-            return Optional.of(sql.alter("ALTER COLUMN [" + found.name() + "] " + column.definition() + " NULL"));
-        }
-        int limit = column.logical().equals("topic") ? 255 : 2_000;
-        return table.inbox() && List.of("topic", "last_error").contains(column.logical()) && found.limit() < limit
-                ? Optional.of(sql.alter("ALTER COLUMN [" + found.name() + "] nvarchar(" + limit + ")"
-                        + (found.collation() == null ? "" : " COLLATE " + found.collation()) + " NULL"))
+        int limit = column.logical().equals("last_error") ? 2_000 : 255;
+        return List.of("processed_by", "correlation_id", "topic", "last_error").contains(column.logical())
+                        && found.limit() < limit
+                ? Optional.of(sql.alter("ALTER COLUMN [" + found.name() + "] "
+                        + found.collated("nvarchar(" + limit + ")") + (found.nullable() ? " NULL" : " NOT NULL")))
                 : Optional.empty();
+    }
+
+    /** A clustered index other than the key: there can be only one, and to drop it rewrites the table. */
+    private List<String> uncluster() {
+        return table.indexes().values().stream()
+                .filter(index -> index.clustered() && !index.primaryKey() && !sql.isOurs(index.name()))
+                .map(index -> dropOld(index) + (table.online() ? " WITH (ONLINE = ON)" : ""))
+                .toList();
     }
 
     /** In the order of the sequence, as a new table is; the id is unique all the while. */
@@ -176,6 +192,7 @@ final class SqlServerClean {
         List<String> statements = new ArrayList<>();
         if (!table.interims().isEmpty()) {
             statements.addAll(sql.index("_StatusNew", false, sql.physical("(Consumer, Status, Sequence)")));
+            statements.addAll(sql.index("_ItemNew", false, "(WorkItemId)"));
             statements.addAll(sql.index("_MessageNew", true, sql.physical("(MessageId)")));
             canonical.indexes().forEach(index -> statements.addAll(dropIfThere(index.suffix())));
         }
@@ -213,7 +230,7 @@ final class SqlServerClean {
                 statements.add(sql.build(index.suffix(), index.unique(), index.body(), false));
             }
         }
-        for (String suffix : List.of("_StatusNew", "_MessageNew")) {
+        for (String suffix : List.of("_StatusNew", "_ItemNew", "_MessageNew")) {
             statements.addAll(
                     table.interims().isEmpty()
                             ? dropIfThere(suffix)

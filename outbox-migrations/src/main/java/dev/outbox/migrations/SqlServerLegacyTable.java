@@ -70,7 +70,12 @@ record SqlServerLegacyTable(
 
         /** Its type and its collation, which is another than the database's, perhaps. */
         String collated() {
-            return definition + (collation == null ? "" : " COLLATE " + collation);
+            return collated(definition);
+        }
+
+        /** Another type with its collation. */
+        String collated(String type) {
+            return type + (collation == null ? "" : " COLLATE " + collation);
         }
 
         /** How many characters it holds, where it has a limit. */
@@ -338,13 +343,11 @@ record SqlServerLegacyTable(
         return renamed;
     }
 
-    /** The aliases that are there now: new names before phase 3, and old ones in it. */
+    /** The aliases that are there now: new names before phase 3, and old ones in it. Other computed columns are not ours. */
     List<String> aliases() {
-        return columns.values().stream()
-                .filter(column -> column.computed()
-                        && !column.name().equalsIgnoreCase(DIFFERS)
-                        && canonical().computed(column.name()).isEmpty())
-                .map(Column::name)
+        return renamed().stream()
+                .map(phase().before(Phase.FLIPPED) ? Renamed::now : Renamed::old)
+                .filter(this::has)
                 .toList();
     }
 

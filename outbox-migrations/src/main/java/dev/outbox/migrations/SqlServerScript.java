@@ -19,6 +19,9 @@ final class SqlServerScript {
     /** What the canonical table has no default for, and old applications do not fill; these go in phase 4. */
     private static final List<String> FILLED_FOR_OLD = List.of("work_item_id", "consumer", "message_id", "source");
 
+    /** The status of a row that nobody has finished, as filtered indexes have it. */
+    private static final List<String> UNFINISHED = List.of("= 0 AND [MessageKey] IS NULL", "= 1");
+
     private final SqlServerLegacyTable table;
     private final SqlServerCanonical canonical;
     private final SqlServerSql sql;
@@ -104,13 +107,17 @@ final class SqlServerScript {
         };
     }
 
-    /** Numbers below the start are for the rows that are there, and for those that come until the default does. */
+    /**
+     * Numbers below the start are for the rows that are there, and for those that come until the default does. The
+     * catalog knows about how many there are, without waiting for those that hold some.
+     */
     private String sequence() {
         return """
                 IF OBJECT_ID(N'%1$s', N'SO') IS NULL
                 BEGIN
                     DECLARE @start nvarchar(20), @create nvarchar(max);
-                    SELECT @start = CAST(2 * COUNT_BIG(*) + 1000000 AS nvarchar(20)) FROM %2$s;
+                    SELECT @start = CAST(2 * COALESCE(SUM(p.rows), 0) + 1000000 AS nvarchar(20))
+                    FROM sys.partitions p WHERE p.object_id = OBJECT_ID(N'%2$s') AND p.index_id IN (0, 1);
                     SET @create = CONCAT(N'CREATE SEQUENCE %1$s AS bigint START WITH ', @start, N' INCREMENT BY 1 CACHE 1');
                     EXEC sp_executesql @stmt = @create;
                 END""".formatted(table.relation("_sequence"), table.quoted());
@@ -118,31 +125,47 @@ final class SqlServerScript {
 
     /** Every row is complete: the columns say so, and the indexes are built. */
     private List<Step> dual() {
-        List<String> changes = new ArrayList<>();
-        for (String logical : table.filled()) {
-            SqlServerCanonical.Column column = canonical.column(logical);
-            table.now(logical)
-                    .filter(Column::nullable)
-                    .ifPresent(found -> changes.add(sql.alter("ALTER COLUMN [" + found.name() + "] "
-                            + column.definition() + " NOT NULL" + (table.online() ? " WITH (ONLINE = ON)" : ""))));
-        }
-        changes.addAll(sql.index("_OrderNew", true, "(Sequence)"));
-        canonical
-                .indexes()
-                .forEach(
-                        index -> changes.addAll(sql.index(index.suffix(), index.unique(), sql.physical(index.body()))));
-        if (table.inbox()) {
-            changes.addAll(sql.index("_Differs", false, "(" + SqlServerLegacyTable.DIFFERS + ")"));
-        }
         List<Step> steps = new ArrayList<>();
         if (table.phase() == Phase.ADDITIVE) {
             steps.add(Step.together(List.of(sql.guard(Phase.ADDITIVE, Phase.DUAL, rows.blocking(Phase.DUAL)))));
         }
-        steps.add(Step.alone(changes));
+        List<String> notNull = notNull();
+        // A column that a computed one reads cannot be changed (5074).
+        boolean again = table.inbox() && !notNull.isEmpty();
+        if (again) {
+            steps.add(Step.together(sql.dropDiffers()));
+        }
+        steps.add(Step.alone(notNull));
+        if (again || (table.inbox() && !table.has(SqlServerLegacyTable.DIFFERS))) {
+            steps.add(Step.together(List.of(sql.differs())));
+        }
+        List<String> indexes = new ArrayList<>(sql.index("_OrderNew", true, "(Sequence)"));
+        canonical
+                .indexes()
+                .forEach(
+                        index -> indexes.addAll(sql.index(index.suffix(), index.unique(), sql.physical(index.body()))));
+        if (table.inbox()) {
+            String body = "(" + SqlServerLegacyTable.DIFFERS + ")";
+            indexes.addAll(
+                    again ? List.of(sql.build("_Differs", false, body, false)) : sql.index("_Differs", false, body));
+        }
+        steps.add(Step.alone(indexes));
         if (table.phase() == Phase.ADDITIVE) {
             steps.add(Step.together(List.of(sql.guard(Phase.ADDITIVE, Phase.DUAL, List.of()), sql.mark(Phase.DUAL))));
         }
         return steps;
+    }
+
+    private List<String> notNull() {
+        List<String> changes = new ArrayList<>();
+        for (String logical : table.filled()) {
+            table.now(logical)
+                    .filter(Column::nullable)
+                    .ifPresent(found -> changes.add(sql.alter("ALTER COLUMN [" + found.name() + "] "
+                            + canonical.column(logical).definition() + " NOT NULL"
+                            + (table.online() ? " WITH (ONLINE = ON)" : ""))));
+        }
+        return changes;
     }
 
     /** The new names are those that are written, from one moment to the next; the old ones are read. */
@@ -156,11 +179,12 @@ final class SqlServerScript {
                 .filter(index -> renamedOld.stream().anyMatch(old -> SqlServerSql.names(index.filter(), old)))
                 .forEach(index -> change.add(sql.dropIndex(index.name())));
         // Before they are renamed, and an alias has the name.
-        for (String logical : table.inbox() ? List.of("payload") : List.of("payload", "message_id")) {
+        // A message id of another type goes in phase 4, and may be unique until then.
+        for (String logical : table.changes("message_id") ? List.of("payload") : List.of("payload", "message_id")) {
             table.stored(logical)
                     .filter(column -> !column.nullable())
                     .ifPresent(column -> change.add(
-                            sql.alter("ALTER COLUMN [" + column.name() + "] " + column.definition() + " NULL")));
+                            sql.alter("ALTER COLUMN [" + column.name() + "] " + column.collated() + " NULL")));
         }
         change.addAll(sql.rename(Renamed::old, Renamed::now));
         for (Renamed renamed : table.renamed()) {
@@ -172,7 +196,7 @@ final class SqlServerScript {
         steps.add(Step.together(List.of(
                 sql.guard(Phase.DUAL, Phase.FLIPPED, rows.blocking(Phase.FLIPPED)) + "\n" + sql.notYoung(Phase.DUAL))));
         if (table.inbox()) {
-            steps.add(Step.alone(List.of(forgetUnfinishedArrivals())));
+            steps.add(Step.alone(forgetUnfinishedArrivals()));
         }
         steps.add(Step.together(change));
         return steps;
@@ -193,7 +217,7 @@ final class SqlServerScript {
     private List<String> nothingDiffers() {
         List<String> statements = new ArrayList<>(List.of(lock()));
         statements.add(sql.refuse(rows.stale()));
-        for (String unfinished : List.of("= 0 AND [MessageKey] IS NULL", "= 1")) {
+        for (String unfinished : UNFINISHED) {
             statements.add("DELETE FROM %s WHERE %s IS NULL AND %s %s"
                     .formatted(table.quoted(), rows.column("topic"), rows.column("status"), unfinished));
         }
@@ -201,15 +225,22 @@ final class SqlServerScript {
         return statements;
     }
 
-    /** Arrived and not processed, and no topic to handle it by: its next arrival is the first. In small transactions. */
-    private String forgetUnfinishedArrivals() {
-        return """
-                DECLARE @removed int = 1;
-                WHILE @removed > 0
-                BEGIN
-                    DELETE FROM %1$s WHERE %2$s IS NULL AND %3$s < 2 AND [Sequence] IN (
-                        SELECT TOP (1000) [Sequence] FROM %1$s WHERE %2$s IS NULL AND %3$s < 2);
-                    SET @removed = @@ROWCOUNT;
-                END""".formatted(table.quoted(), rows.column("topic"), rows.column("status"));
+    /**
+     * Arrived and not processed, and no topic to handle it by: its next arrival is the first. In small transactions, by
+     * the indexes of rows that are ready and leased; what somebody holds is left to the flip.
+     */
+    private List<String> forgetUnfinishedArrivals() {
+        return UNFINISHED.stream()
+                .map(unfinished ->
+                        """
+                        DECLARE @removed int = 1;
+                        WHILE @removed > 0
+                        BEGIN
+                            DELETE FROM %1$s WHERE %2$s IS NULL AND %3$s %4$s AND [Sequence] IN (
+                                SELECT TOP (1000) [Sequence] FROM %1$s WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                                WHERE %2$s IS NULL AND %3$s %4$s);
+                            SET @removed = @@ROWCOUNT;
+                        END""".formatted(table.quoted(), rows.column("topic"), rows.column("status"), unfinished))
+                .toList();
     }
 }

@@ -6,7 +6,8 @@ import java.util.List;
  * A part of a script.
  *
  * @param together in one transaction that waits for no lock longer than a moment, because others queue up behind it;
- *     else each statement by itself, without haste, because nobody waits for such a one
+ *     else each statement by itself, because it takes long or must not be part of one. How long such a one waits, the
+ *     database decides ({@link Session#lockTimeout})
  */
 record Step(boolean together, List<String> statements) {
     Step {

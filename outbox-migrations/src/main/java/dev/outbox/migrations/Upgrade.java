@@ -90,8 +90,9 @@ public final class Upgrade {
 
     /**
      * How long a change waits for a lock before it steps back (default 1.3 seconds), because everybody else waits
-     * behind it, and for how long it tries again (default five minutes). An index build, which nobody waits for, waits
-     * as long for the transactions of others.
+     * behind it, and for how long it tries again (default five minutes). What is built beside others waits for their
+     * transactions: on PostgreSQL as long as that, for nobody queues up behind it; on SQL Server half as long again as a
+     * change, and is tried again.
      */
     public Upgrade lockTimeout(Duration timeout, Duration patience) {
         return with(new Options(timeout, patience, options.refreshInterval, options.quietFor));
@@ -318,20 +319,22 @@ public final class Upgrade {
     record Runner(Connection connection, Session session, Options options) {
         void run(List<Step> steps) throws SQLException {
             boolean autoCommit = connection.getAutoCommit();
+            int isolation = Session.isolate(connection, Connection.TRANSACTION_READ_COMMITTED);
             try {
                 for (Step step : steps) {
                     run(step);
                 }
             } catch (SQLException | RuntimeException e) {
-                also(e, () -> restore(autoCommit));
+                also(e, () -> restore(autoCommit, isolation));
                 throw e;
             }
-            restore(autoCommit);
+            restore(autoCommit, isolation);
         }
 
-        private void restore(boolean autoCommit) throws SQLException {
+        private void restore(boolean autoCommit, int isolation) throws SQLException {
             connection.setAutoCommit(true);
             execute(session.forget());
+            Session.isolate(connection, isolation);
             connection.setAutoCommit(autoCommit);
         }
 
@@ -350,25 +353,32 @@ public final class Upgrade {
 
         private void run(Step step) throws SQLException {
             connection.setAutoCommit(!step.together());
-            if (!step.together()) {
-                execute(session.wait(options.patience()));
-                for (String statement : step.statements()) {
-                    execute(statement);
-                }
-                return;
-            }
-            long deadline = System.nanoTime() + options.patience().toNanos();
-            while (true) {
-                try {
-                    execute(session.wait(options.lockTimeout()));
+            if (step.together()) {
+                repeat(step, () -> {
                     for (String statement : step.statements()) {
                         execute(statement);
                     }
                     connection.commit();
+                });
+                return;
+            }
+            for (String statement : step.statements()) {
+                repeat(step, () -> execute(statement));
+            }
+        }
+
+        private void repeat(Step step, Work work) throws SQLException {
+            long deadline = System.nanoTime() + options.patience().toNanos();
+            while (true) {
+                try {
+                    execute(session.wait(session.lockTimeout(step, options)));
+                    work.run();
                     return;
                 } catch (SQLException e) {
-                    also(e, connection::rollback);
-                    if (!session.isWorthRepeating(e) || System.nanoTime() > deadline) {
+                    if (step.together()) {
+                        also(e, connection::rollback);
+                    }
+                    if (!session.isWorthRepeating(step, e) || System.nanoTime() > deadline) {
                         throw e;
                     }
                     Pause.of(options.lockTimeout());
