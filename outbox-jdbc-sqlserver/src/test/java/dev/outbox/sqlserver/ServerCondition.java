@@ -14,9 +14,11 @@ final class ServerCondition implements ExecutionCondition {
         OnServer on = context.getTestClass()
                 .flatMap(test -> AnnotationSupport.findAnnotation(test, OnServer.class))
                 .orElseThrow();
-        Optional<String> reason = on.value().obstacle(on.variant()).or(() -> names(context)
-                .flatMap(name -> on.value().gap(on.variant(), name).stream())
-                .findFirst());
+        Optional<String> reason = on.value()
+                .obstacle(on.variant())
+                .or(() -> names(context)
+                        .flatMap(name -> on.value().gap(on.variant(), name).stream())
+                        .findFirst());
         return reason.map(ConditionEvaluationResult::disabled)
                 .orElseGet(() -> ConditionEvaluationResult.enabled("there"));
     }

@@ -53,7 +53,8 @@ final class ServerGaps {
                 return refused(database, "ALTER TABLE contract_altered ALTER COLUMN Id int NOT NULL;") == 0;
             }
         },
-        ADDS_DEFAULTS("the server cannot add a tinyint with a default, so that what an old application stores lacks a status") {
+        ADDS_DEFAULTS(
+                "the server cannot add a tinyint with a default, so that what an old application stores lacks a status") {
             @Override
             boolean isShownBy(SqlServerDatabase database) throws SQLException {
                 return refused(
