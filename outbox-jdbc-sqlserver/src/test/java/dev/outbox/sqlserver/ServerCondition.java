@@ -1,7 +1,7 @@
 package dev.outbox.sqlserver;
 
-import java.lang.reflect.Method;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -14,15 +14,19 @@ final class ServerCondition implements ExecutionCondition {
         OnServer on = context.getTestClass()
                 .flatMap(test -> AnnotationSupport.findAnnotation(test, OnServer.class))
                 .orElseThrow();
-        Optional<String> reason =
-                on.value().obstacle(on.variant()).or(() -> on.value().gap(on.variant(), name(context)));
+        Optional<String> reason = on.value()
+                .obstacle(on.variant())
+                .or(() -> names(context)
+                        .flatMap(name -> on.value().gap(on.variant(), name).stream())
+                        .findFirst());
         return reason.map(ConditionEvaluationResult::disabled)
                 .orElseGet(() -> ConditionEvaluationResult.enabled("there"));
     }
 
-    private static String name(ExtensionContext context) {
+    private static Stream<String> names(ExtensionContext context) {
+        String name = context.getRequiredTestClass().getSimpleName();
         return context.getTestMethod()
-                .map(Method::getName)
-                .orElseGet(() -> context.getRequiredTestClass().getSimpleName());
+                .map(method -> Stream.of(method.getName(), name + "." + method.getName()))
+                .orElseGet(() -> Stream.of(name));
     }
 }

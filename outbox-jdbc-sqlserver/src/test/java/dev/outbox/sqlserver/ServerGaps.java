@@ -53,6 +53,17 @@ final class ServerGaps {
                 return refused(database, "ALTER TABLE contract_altered ALTER COLUMN Id int NOT NULL;") == 0;
             }
         },
+        ADDS_DEFAULTS(
+                "the server cannot add a tinyint with a default, so that what an old application stores lacks a status") {
+            @Override
+            boolean isShownBy(SqlServerDatabase database) throws SQLException {
+                return refused(
+                                database,
+                                "ALTER TABLE contract_altered ADD Code tinyint NULL CONSTRAINT DF_contract_altered"
+                                        + " DEFAULT (0);")
+                        == 0;
+            }
+        },
         SHOWS_WAITS("the server does not show in sys.dm_exec_requests who waits for a lock") {
             @Override
             boolean isShownBy(SqlServerDatabase database) throws SQLException {
@@ -115,7 +126,7 @@ final class ServerGaps {
         }
     }
 
-    /** By the name of a method, or of a class whose methods all need it. */
+    /** By the name of a method, if need be with that of its class, or of a class whose methods all need it. */
     private static final Map<String, Trait> NEEDS = Map.of(
             "keysStayInOrderWhenManyNodesDeliver",
             Trait.CATCHES_LOCK_TIMEOUTS,
@@ -133,6 +144,8 @@ final class ServerGaps {
             Trait.READPAST,
             "noStatementWaitsLongForALock",
             Trait.SHOWS_WAITS,
+            "SqlServerInboxLiveMigrationIT.nothingIsLostAndNobodyFails",
+            Trait.ADDS_DEFAULTS,
             "Clean",
             Trait.ALTERS_COLUMNS);
 
