@@ -92,6 +92,8 @@ class SqlServerPhasesIT {
                                 "SELECT COUNT(*) FROM " + table
                                         + " WHERE Priority = 1 AND BlocksKey = 0 AND MessageIdNew = LOWER(CAST(MessageId AS nvarchar(36)))"))
                 .containsExactly("5");
+        assertThat(database.query("SELECT Payload FROM " + table + " WHERE ProcessedAt IS NOT NULL ORDER BY Payload"))
+                .containsExactly("done", "second");
     }
 
     @Test

@@ -284,6 +284,8 @@ class UpgradeScriptTest {
         assertThat(script)
                 .startsWith("SET TRANSACTION ISOLATION LEVEL READ COMMITTED;")
                 .contains("WAITFOR DELAY '00:00:00.010';")
+                .contains("[ProcessedAt] = CASE WHEN t.[Status] >= 2 OR t.[IsProcessed] = 1"
+                        + " THEN COALESCE(t.[ProcessedAt], SYSUTCDATETIME()) ELSE t.[ProcessedAt] END")
                 .containsPattern("WHILE @left > 0\\s+BEGIN\\s+BEGIN TRANSACTION")
                 .containsPattern("SET @left = \\(SELECT COUNT_BIG\\(\\*\\) FROM \\[dbo]\\.\\[outbox] t"
                         + " WITH \\(READUNCOMMITTED\\) WHERE t\\.\\[Sequence] IS NULL.*\\);\\s+END;\\s+GO\\s+$");

@@ -170,6 +170,9 @@ final class SqlServerBackfill implements BackfillSql {
             assignments.add("[MessageIdNew] = COALESCE(t.[MessageIdNew], LOWER(CAST(t.%s AS nvarchar(36))))"
                     .formatted(column("message_id")));
         }
+        if (table.phase().before(Phase.FLIPPED)) {
+            table.stored("processed_on").ifPresent(time -> assignments.add(sinceWhen(time)));
+        }
         table.processed().ifPresent(processed -> {
             String status = column("status");
             String flag = "[" + processed.name() + "]";
@@ -179,6 +182,18 @@ final class SqlServerBackfill implements BackfillSql {
                     .formatted(status, flag));
         });
         return assignments;
+    }
+
+    /** A row that is finished and does not say since when would never be purged. */
+    private String sinceWhen(Column time) {
+        String finished = table.inbox()
+                ? rows.toNew("t.", "status") + " >= 2"
+                : "t." + column("status") + " >= 2"
+                        + table.processed()
+                                .map(flag -> " OR t.[" + flag.name() + "] = 1")
+                                .orElse("");
+        return "[%1$s] = CASE WHEN %2$s THEN COALESCE(t.[%1$s], SYSUTCDATETIME()) ELSE t.[%1$s] END"
+                .formatted(time.name(), finished);
     }
 
     private List<String> assignmentsOfInbox() {

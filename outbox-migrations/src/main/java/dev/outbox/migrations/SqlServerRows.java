@@ -290,7 +290,7 @@ final class SqlServerRows {
             asked.put(Capability.INBOX_CORRELATION, "t.[CorrelationId] IS NOT NULL");
         } else if (table.interim("message_id").isPresent()) {
             asked.put(
-                    Capability.ANY_MESSAGE_ID,
+                    Capability.SQLSERVER_ANY_MESSAGE_ID,
                     "t.[MessageIdNew] IS NOT NULL AND TRY_CAST(t.[MessageIdNew] AS uniqueidentifier) IS NULL");
         }
         List<Check> losses = new ArrayList<>();
