@@ -108,10 +108,6 @@ enum Server {
         return gaps.has(trait, database(Variant.AS_IT_IS));
     }
 
-    synchronized boolean isBabelfish() {
-        return babelfish;
-    }
-
     private static boolean isBabelfish(String url) {
         try (Connection connection = DriverManager.getConnection(url);
                 Statement statement = connection.createStatement();

@@ -1,11 +1,8 @@
 package dev.outbox.sqlserver;
 
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
-
 import dev.outbox.jdbc.Phase;
 import dev.outbox.testkit.SourceContract;
 import dev.outbox.testkit.SourceFixture;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 
 /** The contract of a source on an outbox in each phase; what a phase refuses is skipped. */
@@ -53,11 +50,6 @@ class SqlServerPhasedSourceIT {
     @Nested
     @OnServer(Server.GIVEN)
     class Clean extends SourceContract {
-        @BeforeAll
-        static void canBecomeCanonical() {
-            assumeFalse(Server.GIVEN.isBabelfish(), "a table there cannot become canonical in all");
-        }
-
         @Override
         protected SourceFixture openFixture() {
             return fixture(Phase.CLEAN);
