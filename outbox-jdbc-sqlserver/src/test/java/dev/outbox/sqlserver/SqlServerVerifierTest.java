@@ -150,6 +150,15 @@ class SqlServerVerifierTest {
         assertThat(blocking(outbox, table, Phase.CLEAN)).containsExactly(reason);
     }
 
+    @Test
+    void whatAProcedureMeansIsAskedOfTheServer() {
+        CatalogDriver table = outbox(Phase.DUAL)
+                .answer("sys.sql_modules", module("P", false, "INSERT outbox (Topic) SELECT o.Id FROM orders o"))
+                .answer("sys.dm_sql_referenced_entities", Map.of("referenced_minor_name", "Topic"));
+
+        assertThat(blocking(outbox, table, Phase.FLIPPED)).isEmpty();
+    }
+
     private static Map<String, Object> module(String type, boolean bound, String text) {
         return Map.of(
                 "schema_name", "dbo",

@@ -286,6 +286,10 @@ class UpgradeScriptTest {
                 .contains("WAITFOR DELAY '00:00:00.010';")
                 .contains("[ProcessedAt] = CASE WHEN t.[Status] >= 2 OR t.[IsProcessed] = 1"
                         + " THEN COALESCE(t.[ProcessedAt], SYSUTCDATETIME()) ELSE t.[ProcessedAt] END")
+                .as("and is not taken for an old application's")
+                .contains(
+                        "[LibraryToken] = CASE WHEN (t.[Status] >= 2 OR t.[IsProcessed] = 1) AND t.[ProcessedAt] IS NULL"
+                                + " THEN COALESCE(t.[LibraryToken], NEWID()) ELSE t.[LibraryToken] END")
                 .containsPattern("WHILE @left > 0\\s+BEGIN\\s+BEGIN TRANSACTION")
                 .containsPattern("SET @left = \\(SELECT COUNT_BIG\\(\\*\\) FROM \\[dbo]\\.\\[outbox] t"
                         + " WITH \\(READUNCOMMITTED\\) WHERE t\\.\\[Sequence] IS NULL.*\\);\\s+END;\\s+GO\\s+$");

@@ -48,9 +48,8 @@ final class PhaseScript {
             change.add(sql.comment("consumer", "dev.outbox consumer " + consumer));
         }
         change.add(sql.mark(Phase.ADDITIVE));
-        // Numbers below the start are for the rows that are there, and for those that come until the trigger does. What
-        // an
-        // interrupted run has left, which no column owns yet, starts anew: there may be more rows by now.
+        // Numbers below the start are for the rows that are there, and for those that come until the trigger does.
+        // What an interrupted run has left, which no column owns yet, starts anew: there may be more rows by now.
         String start = Quoted.block("""
                 BEGIN
                     CREATE SEQUENCE IF NOT EXISTS %1$s CACHE 1;
@@ -354,6 +353,7 @@ final class PhaseScript {
         change.add(sql.alter(defaults));
         // Old applications leave arrivals without a topic unfinished, for one.
         table.kind().canonical.checks().forEach(check -> change.add(sql.dropCheck(check.suffix())));
+        change.add(sql.dropCheck("_complete")); // which a flip that was interrupted has left
         change.addAll(trigger.bothWays());
         change.add(sql.syncAsOwner());
         change.add(sql.mark(Phase.DUAL));

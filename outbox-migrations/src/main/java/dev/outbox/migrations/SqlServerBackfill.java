@@ -171,7 +171,10 @@ final class SqlServerBackfill implements BackfillSql {
                     .formatted(column("message_id")));
         }
         if (table.phase().before(Phase.FLIPPED)) {
-            table.stored("processed_on").ifPresent(time -> assignments.add(sinceWhen(time)));
+            table.stored("processed_on").ifPresent(time -> {
+                assignments.add(sinceWhen(time));
+                table.libraryToken().ifPresent(token -> assignments.add(byUs(time, token)));
+            });
         }
         table.processed().ifPresent(processed -> {
             String status = column("status");
@@ -186,14 +189,23 @@ final class SqlServerBackfill implements BackfillSql {
 
     /** A row that is finished and does not say since when would never be purged. */
     private String sinceWhen(Column time) {
-        String finished = table.inbox()
+        return "[%1$s] = CASE WHEN %2$s THEN COALESCE(t.[%1$s], SYSUTCDATETIME()) ELSE t.[%1$s] END"
+                .formatted(time.name(), finished());
+    }
+
+    /** A row that was finished just now, and not by the library, would be taken for an old application's. */
+    private String byUs(Column time, Column token) {
+        return "[%1$s] = CASE WHEN (%2$s) AND t.[%3$s] IS NULL THEN COALESCE(t.[%1$s], NEWID()) ELSE t.[%1$s] END"
+                .formatted(token.name(), finished(), time.name());
+    }
+
+    private String finished() {
+        return table.inbox()
                 ? rows.toNew("t.", "status") + " >= 2"
                 : "t." + column("status") + " >= 2"
                         + table.processed()
                                 .map(flag -> " OR t.[" + flag.name() + "] = 1")
                                 .orElse("");
-        return "[%1$s] = CASE WHEN %2$s THEN COALESCE(t.[%1$s], SYSUTCDATETIME()) ELSE t.[%1$s] END"
-                .formatted(time.name(), finished);
     }
 
     private List<String> assignmentsOfInbox() {

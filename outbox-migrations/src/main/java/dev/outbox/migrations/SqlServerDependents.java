@@ -22,6 +22,11 @@ final class SqlServerDependents {
             JOIN sys.schemas s ON s.schema_id = o.schema_id
             """;
 
+    static final String REFERENCED = """
+            SELECT r.referenced_minor_name FROM sys.dm_sql_referenced_entities(?, N'OBJECT') r
+            WHERE r.referenced_id = OBJECT_ID(?) AND r.referenced_minor_id > 0
+            """;
+
     static final String FOREIGN_KEYS = """
             SELECT f.name, s.name AS schema_name, o.name AS object_name
             FROM sys.foreign_keys f
@@ -86,7 +91,10 @@ final class SqlServerDependents {
                 if (text == null || !SqlServerSql.names(text, table.name().name())) {
                     continue;
                 }
-                String reader = row.getString("schema_name") + "." + row.getString("object_name");
+                String schema = row.getString("schema_name");
+                String name = row.getString("object_name");
+                String reader = schema + "." + name;
+                String quoted = "[" + schema + "].[" + name + "]";
                 boolean writes = Set.of("P", "TR")
                         .contains(String.valueOf(row.getString("object_type")).strip());
                 if (row.getBoolean("is_schema_bound") && !named(text, changed).isEmpty()) {
@@ -96,21 +104,46 @@ final class SqlServerDependents {
                                     + (flips() ? Phase.FLIPPED : Phase.CLEAN),
                             Phase.FLIPPED,
                             Phase.CLEAN);
-                } else if (writes && !named(text, renamed).isEmpty()) {
+                } else if (writes && !meant(quoted, named(text, renamed)).isEmpty()) {
                     add(
-                            "procedure or trigger " + reader + " names the table and " + join(named(text, renamed))
+                            "procedure or trigger " + reader + " names the table and "
+                                    + join(meant(quoted, named(text, renamed)))
                                     + ", which nobody can write from " + Phase.FLIPPED
                                     + " on; let it read the new names, or drop it first",
                             Phase.FLIPPED,
                             Phase.CLEAN);
-                } else if (!named(text, old).isEmpty()) {
+                } else if (!meant(quoted, named(text, old)).isEmpty()) {
                     add(
-                            "view or procedure " + reader + " names the table and " + join(named(text, old))
-                                    + "; change or drop it first",
+                            "view or procedure " + reader + " names the table and "
+                                    + join(meant(quoted, named(text, old))) + "; change or drop it first",
                             Phase.CLEAN);
                 }
             }
         }
+    }
+
+    /** What a module means by the words of its text, where the server can tell: others have an Id, too. */
+    private List<String> meant(String module, List<String> named) {
+        if (named.isEmpty()) {
+            return named;
+        }
+        List<String> told = new ArrayList<>();
+        try (PreparedStatement statement = connection.prepareStatement(REFERENCED)) {
+            statement.setNString(1, module);
+            statement.setNString(2, table.quoted());
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    told.add(row.getString("referenced_minor_name"));
+                }
+            }
+        } catch (SQLException e) { // it names something that is not there (2020), or the server does not know this
+            return named;
+        }
+        return told.isEmpty()
+                ? named
+                : named.stream()
+                        .filter(column -> told.stream().anyMatch(column::equalsIgnoreCase))
+                        .toList();
     }
 
     /** What the flip makes nullable, which nothing may hold on to then. */

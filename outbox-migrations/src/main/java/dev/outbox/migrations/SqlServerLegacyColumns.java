@@ -89,15 +89,16 @@ final class SqlServerLegacyColumns {
                     Concern.COLUMN_TYPE,
                     is + ", but " + logical + " must be " + String.join(" or ", types) + "; change its type" + when());
         } else if (found.limit() < least(column, found)) {
-            add(
+            later(
                     Concern.COLUMN_TYPE,
                     is + ", but " + logical + " must be at least "
-                            + column.definition().replaceAll(" .*", "") + "; make it longer" + when());
+                            + column.definition().replaceAll(" .*", "") + "; make it longer");
         } else if (column.notNull() && found.nullable()) {
-            nullability(
+            later(
+                    Concern.COLUMN_NULLABILITY,
                     is + " NULL, but " + logical + " must not allow nulls; fill what is null, and make it NOT NULL");
         } else if (!column.notNull() && !found.nullable() && !isMadeNullable(logical)) {
-            nullability(is + " NOT NULL, but " + logical + " must allow nulls; let it");
+            later(Concern.COLUMN_NULLABILITY, is + " NOT NULL, but " + logical + " must allow nulls; let it");
         }
     }
 
@@ -135,8 +136,9 @@ final class SqlServerLegacyColumns {
         findings.add(new Finding(concern, text, 0, legacy, blocks()));
     }
 
-    private void nullability(String text) {
-        findings.add(new Finding(Concern.COLUMN_NULLABILITY, text + when(), 0, false, blocks()));
+    /** The library works with it in phase 0, as the old application does. */
+    private void later(Concern concern, String text) {
+        findings.add(new Finding(concern, text + when(), 0, false, blocks()));
     }
 
     private Set<Phase> blocks() {

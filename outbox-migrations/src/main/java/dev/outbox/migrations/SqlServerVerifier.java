@@ -40,11 +40,17 @@ final class SqlServerVerifier {
             findings.addAll(new SqlServerDependents(connection, table).findings());
         }
         strangers();
-        if (findings.stream().noneMatch(finding -> finding.concern() == Concern.COLUMN_MISSING)) {
+        if (findings.stream().noneMatch(this::hidesRows)) {
             rows();
         }
         return new TableReport(
                 table.name().toString(), table.phase(), table.marker().flatMap(Marker::since), next(), findings);
+    }
+
+    /** Whether what is asked of rows would make no sense, or be an error. */
+    private boolean hidesRows(Finding finding) {
+        return finding.concern() == Concern.COLUMN_MISSING
+                || (finding.concern() == Concern.COLUMN_TYPE && table.phase() == Phase.LEGACY);
     }
 
     private Phase next() {
