@@ -36,14 +36,9 @@ enum Session {
             return Set.of(1222, 1205).contains(e.getErrorCode());
         }
 
-        /** Computed columns and filtered indexes need the options that sqlcmd does not set by itself (1934). */
         @Override
         String first() {
-            return """
-                    SET ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, ARITHABORT, CONCAT_NULL_YIELDS_NULL, QUOTED_IDENTIFIER ON;
-                    SET XACT_ABORT ON;
-                    GO
-                    """;
+            return SqlServerSql.SET_OPTIONS + "GO\n";
         }
 
         @Override

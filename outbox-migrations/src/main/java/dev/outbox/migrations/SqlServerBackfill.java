@@ -115,10 +115,8 @@ final class SqlServerBackfill implements BackfillSql {
 
     @Override
     public String script(int batch, Duration pause) {
-        return """
-                SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-                SET ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, ARITHABORT, CONCAT_NULL_YIELDS_NULL, QUOTED_IDENTIFIER ON;
-                SET XACT_ABORT ON;
+        return "SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n" + SqlServerSql.SET_OPTIONS
+                + """
                 GO
                 DECLARE @at bigint, @last bigint, @left bigint = 1;
                 WHILE @left > 0
@@ -146,16 +144,20 @@ final class SqlServerBackfill implements BackfillSql {
                 END;
                 GO
                 """.formatted(
-                list().get(0).strip(),
-                list().get(1),
-                list,
-                complete("@at", "@at + " + batch),
-                crossOff("@at", "@at + " + batch),
-                batch,
-                "%02d:%02d:%02d.%03d"
-                        .formatted(pause.toHours(), pause.toMinutesPart(), pause.toSecondsPart(), pause.toMillisPart()),
-                forget(),
-                incomplete());
+                                list().get(0).strip(),
+                                list().get(1),
+                                list,
+                                complete("@at", "@at + " + batch),
+                                crossOff("@at", "@at + " + batch),
+                                batch,
+                                "%02d:%02d:%02d.%03d"
+                                        .formatted(
+                                                pause.toHours(),
+                                                pause.toMinutesPart(),
+                                                pause.toSecondsPart(),
+                                                pause.toMillisPart()),
+                                forget(),
+                                incomplete());
     }
 
     /** Old columns that contradict each other are set right too, or an old claimer would deliver again. */

@@ -94,7 +94,6 @@ final class SqlServerDependents {
                 String schema = row.getString("schema_name");
                 String name = row.getString("object_name");
                 String reader = schema + "." + name;
-                String quoted = "[" + schema + "].[" + name + "]";
                 boolean writes = Set.of("P", "TR")
                         .contains(String.valueOf(row.getString("object_type")).strip());
                 if (row.getBoolean("is_schema_bound") && !named(text, changed).isEmpty()) {
@@ -104,18 +103,22 @@ final class SqlServerDependents {
                                     + (flips() ? Phase.FLIPPED : Phase.CLEAN),
                             Phase.FLIPPED,
                             Phase.CLEAN);
-                } else if (writes && !meant(quoted, named(text, renamed)).isEmpty()) {
+                    continue;
+                }
+                List<String> meant = meant("[" + schema + "].[" + name + "]", named(text, old));
+                List<String> unwritable =
+                        meant.stream().filter(renamed::contains).toList();
+                if (writes && !unwritable.isEmpty()) {
                     add(
-                            "procedure or trigger " + reader + " names the table and "
-                                    + join(meant(quoted, named(text, renamed)))
+                            "procedure or trigger " + reader + " names the table and " + join(unwritable)
                                     + ", which nobody can write from " + Phase.FLIPPED
                                     + " on; let it read the new names, or drop it first",
                             Phase.FLIPPED,
                             Phase.CLEAN);
-                } else if (!meant(quoted, named(text, old)).isEmpty()) {
+                } else if (!meant.isEmpty()) {
                     add(
-                            "view or procedure " + reader + " names the table and "
-                                    + join(meant(quoted, named(text, old))) + "; change or drop it first",
+                            "view or procedure " + reader + " names the table and " + join(meant)
+                                    + "; change or drop it first",
                             Phase.CLEAN);
                 }
             }

@@ -17,6 +17,12 @@ final class SqlServerSql {
     /** The error of a script that refuses; its text is ours. */
     static final int REFUSED = 51_007;
 
+    /** Computed columns and filtered indexes need options that sqlcmd does not set by itself (1934). */
+    static final String SET_OPTIONS = """
+            SET ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, ARITHABORT, CONCAT_NULL_YIELDS_NULL, QUOTED_IDENTIFIER ON;
+            SET XACT_ABORT ON;
+            """;
+
     /** What the names of indexes end with that are there for a while. */
     private static final List<String> FOR_A_WHILE =
             List.of("_OrderNew", "_ItemNew", "_MessageNew", "_StatusNew", "_Differs");
