@@ -84,6 +84,8 @@ final class Vitals {
                 success == NEVER ? null : Duration.ofNanos(now - success),
                 options.lease(),
                 Duration.ofNanos(longestDelivery.get()),
+                null,
+                null,
                 last);
     }
 

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param sequence the fetch order the database gave
  * @param attempt which attempt this is, from 1; counted at claim, so that one that kills its worker counts
  * @param createdOn when it was enqueued, by the database's clock
+ * @param firstDueOn when it was first due, by the same clock: its age counts from here, whatever retries did to
+ *     its due time since
  * @param source where the item of an inbox came from; null for one of an outbox
  * @param message what was enqueued
  */
@@ -20,16 +22,18 @@ public record WorkItem(
         long sequence,
         int attempt,
         Instant createdOn,
+        Instant firstDueOn,
         @Nullable String source,
         Message message) {
-    /** Of an outbox. */
+    /** Of an outbox, due since it was enqueued. */
     public WorkItem(String id, long sequence, int attempt, Instant createdOn, Message message) {
-        this(id, sequence, attempt, createdOn, null, message);
+        this(id, sequence, attempt, createdOn, createdOn, null, message);
     }
 
     public WorkItem {
         Require.present("id", id);
         Require.present("createdOn", createdOn);
+        Require.present("firstDueOn", firstDueOn);
         Require.present("message", message);
     }
 

@@ -21,7 +21,14 @@ class HandlersTest {
             .and("cancelled", (c, item) -> handled.add("cancelled " + item.id()));
 
     private static WorkItem item(String topic) {
-        return new WorkItem("1", 1, 1, Instant.EPOCH, "shop", Message.to(topic).payload("secret"));
+        return new WorkItem(
+                "1",
+                1,
+                1,
+                Instant.EPOCH,
+                Instant.EPOCH,
+                "shop",
+                Message.to(topic).payload("secret"));
     }
 
     @Test

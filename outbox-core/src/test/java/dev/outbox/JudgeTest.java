@@ -54,8 +54,8 @@ class JudgeTest {
         WorkItem first = run.begin(0);
 
         assertThat(judge.withRest(judge.release(run, first, true)))
-                .extracting(verdict -> verdict.settlement().attemptGivenBack())
-                .containsExactly(false, true, true);
+                .extracting(verdict -> verdict.settlement().attemptsGivenBack())
+                .containsExactly(0, 1, 1);
     }
 
     @Test

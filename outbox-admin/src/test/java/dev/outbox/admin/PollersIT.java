@@ -31,6 +31,8 @@ class PollersIT {
             Duration.ofSeconds(1),
             Duration.ofSeconds(30),
             Duration.ofMillis(250),
+            null,
+            null,
             false);
 
     private Boxes boxes;

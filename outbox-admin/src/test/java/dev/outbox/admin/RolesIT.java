@@ -123,7 +123,8 @@ class RolesIT {
         assertThat(poller.outbox.purge(Duration.ZERO)).isEqualTo(2);
         poller.outbox
                 .source()
-                .heartbeat(new Heartbeat("node-1", "1", Duration.ZERO, null, Duration.ZERO, Duration.ZERO, false));
+                .heartbeat(new Heartbeat(
+                        "node-1", "1", Duration.ZERO, null, Duration.ZERO, Duration.ZERO, null, null, false));
         assertThat(boxes.value("SELECT poller FROM outbox_pollers")).isEqualTo("node-1");
         cannot(Role.POLLER, "INSERT INTO outbox (work_item_id, topic, payload) VALUES (gen_random_uuid(), 't', 'x')");
         cannot(Role.POLLER, "SELECT actor FROM outbox_audit");

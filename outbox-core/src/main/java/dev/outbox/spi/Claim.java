@@ -12,14 +12,27 @@ import java.util.List;
  * @param at the source's clock when it claimed
  * @param items the leased items, by sequence; items of one key are consecutive unfinished items of it
  * @param dead items found with an expired lease and no attempt left, or that cannot be read: they are Dead now
+ * @param reclaimed items whose lease had expired and which are Ready again; without their payloads
  * @param more whether another claim right now may find items; false means wait
  */
-public record Claim(String ownerToken, Instant at, List<WorkItem> items, List<WorkItem> dead, boolean more) {
+public record Claim(
+        String ownerToken,
+        Instant at,
+        List<WorkItem> items,
+        List<WorkItem> dead,
+        List<WorkItem> reclaimed,
+        boolean more) {
     public Claim {
         Require.present("ownerToken", ownerToken);
         Require.present("at", at);
         items = List.copyOf(items);
         dead = List.copyOf(dead);
+        reclaimed = List.copyOf(reclaimed);
+    }
+
+    /** With nothing reclaimed. */
+    public Claim(String ownerToken, Instant at, List<WorkItem> items, List<WorkItem> dead, boolean more) {
+        this(ownerToken, at, items, dead, List.of(), more);
     }
 
     public Lease lease(WorkItem item) {

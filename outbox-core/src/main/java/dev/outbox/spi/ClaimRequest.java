@@ -9,6 +9,7 @@ import java.util.Set;
  * What a poller asks for.
  *
  * @param count the most items to lease, 1 to 10,000
+ * @param maxBytes a claim ends with the item whose payload brings it to this many bytes, at least 1
  * @param lease how long the lease lasts, 10 ms to 1 day, by the source's clock
  * @param maxAttempts an item whose lease expired on this attempt becomes Dead instead of being leased again
  * @param topics only these; empty means all
@@ -18,6 +19,7 @@ import java.util.Set;
  */
 public record ClaimRequest(
         int count,
+        int maxBytes,
         Duration lease,
         int maxAttempts,
         Set<String> topics,
@@ -26,6 +28,7 @@ public record ClaimRequest(
         String owner) {
     public ClaimRequest {
         Require.between("count", count, 1, 10_000);
+        Require.between("maxBytes", maxBytes, 1, Integer.MAX_VALUE);
         Require.between("lease", lease, Duration.ofMillis(10), Duration.ofDays(1));
         Require.between("maxAttempts", maxAttempts, 1, 1_000_000);
         topics = Set.copyOf(topics);
@@ -34,23 +37,37 @@ public record ClaimRequest(
         Require.text("owner", owner, 255);
     }
 
-    /** Without exceptions; Dead items are skipped by their key. */
+    /** About 16 MiB. */
+    public static final int STANDARD_BYTES = 16 << 20;
+
+    /** {@link #STANDARD_BYTES}, without exceptions; Dead items are skipped by their key. */
     public ClaimRequest(int count, Duration lease, int maxAttempts, Set<String> topics, String owner) {
-        this(count, lease, maxAttempts, topics, Set.of(), OnDead.SKIP, owner);
+        this(count, STANDARD_BYTES, lease, maxAttempts, topics, Set.of(), OnDead.SKIP, owner);
     }
 
     public ClaimRequest count(int count) {
-        return new ClaimRequest(count, lease, maxAttempts, topics, except, onDead, owner);
+        return new ClaimRequest(count, maxBytes, lease, maxAttempts, topics, except, onDead, owner);
+    }
+
+    public ClaimRequest maxBytes(int maxBytes) {
+        return new ClaimRequest(count, maxBytes, lease, maxAttempts, topics, except, onDead, owner);
+    }
+
+    /** Only these topics; empty means all. */
+    public ClaimRequest topics(Set<String> topics) {
+        return topics.equals(this.topics)
+                ? this
+                : new ClaimRequest(count, maxBytes, lease, maxAttempts, topics, except, onDead, owner);
     }
 
     public ClaimRequest onDead(OnDead onDead) {
-        return new ClaimRequest(count, lease, maxAttempts, topics, except, onDead, owner);
+        return new ClaimRequest(count, maxBytes, lease, maxAttempts, topics, except, onDead, owner);
     }
 
     public ClaimRequest except(Set<String> except) {
         return except.equals(this.except)
                 ? this
-                : new ClaimRequest(count, lease, maxAttempts, topics, except, onDead, owner);
+                : new ClaimRequest(count, maxBytes, lease, maxAttempts, topics, except, onDead, owner);
     }
 
     /** Whether items of this topic are asked for. */

@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param delay for RETRY: how long until it is due again
  * @param error kept as the item's last error; null leaves what is there
- * @param attemptGivenBack whether the attempt counted at claim is taken off again
+ * @param attemptsGivenBack how many attempts are taken off again, the one counted at claim included
  * @param onDead for DEAD: whether the item blocks its key
  */
 public record Settlement(
-        Lease lease, Kind kind, Duration delay, @Nullable String error, boolean attemptGivenBack, OnDead onDead) {
+        Lease lease, Kind kind, Duration delay, @Nullable String error, int attemptsGivenBack, OnDead onDead) {
 
     /** Longer errors are cut. */
     public static final int MAX_ERROR = 2_000;
@@ -35,6 +35,7 @@ public record Settlement(
         Require.present("lease", lease);
         Require.present("kind", kind);
         Require.notNegative("delay", delay);
+        Require.between("attemptsGivenBack", attemptsGivenBack, 0, Integer.MAX_VALUE);
         Require.present("onDead", onDead);
         if (error != null && error.length() > MAX_ERROR) {
             error = error.substring(0, MAX_ERROR);
@@ -42,16 +43,21 @@ public record Settlement(
     }
 
     public static Settlement done(Lease lease) {
-        return new Settlement(lease, Kind.DONE, Duration.ZERO, null, false, OnDead.SKIP);
+        return new Settlement(lease, Kind.DONE, Duration.ZERO, null, 0, OnDead.SKIP);
     }
 
     public static Settlement retry(Lease lease, Duration delay, String error) {
-        return new Settlement(lease, Kind.RETRY, delay, error, false, OnDead.SKIP);
+        return retry(lease, delay, error, 0);
     }
 
     /** A retry that counts as no attempt. */
     public static Settlement retryAfter(Lease lease, Duration delay, String error) {
-        return new Settlement(lease, Kind.RETRY, delay, error, true, OnDead.SKIP);
+        return retry(lease, delay, error, 1);
+    }
+
+    /** A retry that gives this many attempts back. */
+    public static Settlement retry(Lease lease, Duration delay, String error, int attemptsGivenBack) {
+        return new Settlement(lease, Kind.RETRY, delay, error, attemptsGivenBack, OnDead.SKIP);
     }
 
     /** Dead, and skipped by its key. */
@@ -60,12 +66,12 @@ public record Settlement(
     }
 
     public static Settlement dead(Lease lease, String error, OnDead onDead) {
-        return new Settlement(lease, Kind.DEAD, Duration.ZERO, error, false, onDead);
+        return new Settlement(lease, Kind.DEAD, Duration.ZERO, error, 0, onDead);
     }
 
     /** @param delivered whether delivery had started: then the attempt stays counted */
     public static Settlement release(Lease lease, boolean delivered) {
-        return new Settlement(lease, Kind.RELEASE, Duration.ZERO, null, !delivered, OnDead.SKIP);
+        return new Settlement(lease, Kind.RELEASE, Duration.ZERO, null, delivered ? 0 : 1, OnDead.SKIP);
     }
 
     /** Whether this holds back the later items of its key: it is Ready again, or Dead and blocks them. */

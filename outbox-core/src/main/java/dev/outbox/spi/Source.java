@@ -26,6 +26,11 @@ import java.util.Set;
  * dev.outbox.OutboxException}; after an exception the caller tries again later.
  */
 public interface Source {
+    /** What operators call it, for logs: the name of its table. The default is the name of its class. */
+    default String name() {
+        return getClass().getSimpleName();
+    }
+
     /** Leases up to {@code count} items under a fresh owner token. */
     Claim claim(ClaimRequest request);
 

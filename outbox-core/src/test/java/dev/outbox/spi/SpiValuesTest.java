@@ -30,20 +30,21 @@ class SpiValuesTest {
 
     @Test
     void onlyAReleaseBeforeDeliveryAndARetryAfterGiveTheAttemptBack() {
-        assertThat(Settlement.done(LEASE).attemptGivenBack()).isFalse();
-        assertThat(Settlement.retry(LEASE, SECOND, "e").attemptGivenBack()).isFalse();
-        assertThat(Settlement.dead(LEASE, "e").attemptGivenBack()).isFalse();
-        assertThat(Settlement.release(LEASE, true).attemptGivenBack()).isFalse();
-        assertThat(Settlement.release(LEASE, false).attemptGivenBack()).isTrue();
-        assertThat(Settlement.retryAfter(LEASE, SECOND, "e").attemptGivenBack()).isTrue();
+        assertThat(Settlement.done(LEASE).attemptsGivenBack()).isZero();
+        assertThat(Settlement.retry(LEASE, SECOND, "e").attemptsGivenBack()).isZero();
+        assertThat(Settlement.dead(LEASE, "e").attemptsGivenBack()).isZero();
+        assertThat(Settlement.release(LEASE, true).attemptsGivenBack()).isZero();
+        assertThat(Settlement.release(LEASE, false).attemptsGivenBack()).isOne();
+        assertThat(Settlement.retryAfter(LEASE, SECOND, "e").attemptsGivenBack())
+                .isOne();
     }
 
     @Test
     void aSettlementSaysWhatBecomesOfTheItem() {
         assertThat(Settlement.done(LEASE))
-                .isEqualTo(new Settlement(LEASE, Settlement.Kind.DONE, Duration.ZERO, null, false, OnDead.SKIP));
+                .isEqualTo(new Settlement(LEASE, Settlement.Kind.DONE, Duration.ZERO, null, 0, OnDead.SKIP));
         assertThat(Settlement.retry(LEASE, SECOND, "e"))
-                .isEqualTo(new Settlement(LEASE, Settlement.Kind.RETRY, SECOND, "e", false, OnDead.SKIP));
+                .isEqualTo(new Settlement(LEASE, Settlement.Kind.RETRY, SECOND, "e", 0, OnDead.SKIP));
         assertThat(Settlement.retryAfter(LEASE, SECOND, "e").kind()).isEqualTo(Settlement.Kind.RETRY);
         assertThat(Settlement.dead(LEASE, "e").kind()).isEqualTo(Settlement.Kind.DEAD);
         assertThat(Settlement.release(LEASE, false).kind()).isEqualTo(Settlement.Kind.RELEASE);
@@ -62,7 +63,7 @@ class SpiValuesTest {
     @Test
     void aSettlementIsChecked() {
         assertThatThrownBy(() -> Settlement.done(null)).hasMessage("lease must not be null");
-        assertThatThrownBy(() -> new Settlement(LEASE, null, SECOND, null, false, OnDead.SKIP))
+        assertThatThrownBy(() -> new Settlement(LEASE, null, SECOND, null, 0, OnDead.SKIP))
                 .hasMessage("kind must not be null");
         assertThatThrownBy(() -> Settlement.retry(LEASE, Duration.ofSeconds(-1), "e"))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -384,7 +384,7 @@ class GuardsIT {
 
     private static void heartbeat(Source source) {
         Duration any = Duration.ofSeconds(1);
-        source.heartbeat(new Heartbeat("node", "1", any, any, any, any, false));
+        source.heartbeat(new Heartbeat("node", "1", any, any, any, any, null, null, false));
     }
 
     /** It may have to be repeated many times, and others wait meanwhile. */

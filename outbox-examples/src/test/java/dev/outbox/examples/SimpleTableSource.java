@@ -151,7 +151,7 @@ final class SimpleTableSource implements Source {
                 continue;
             }
             reopened.add(lease);
-            attempts.put(id, lease.item.attempt() - (settlement.attemptGivenBack() ? 1 : 0));
+            attempts.put(id, lease.item.attempt() - settlement.attemptsGivenBack());
             if (settlement.kind() == Kind.RETRY) {
                 entitiesWaiting.put(lease.item.key(), clock.instant().plus(settlement.delay()));
             }

@@ -236,7 +236,7 @@ final class PostgresSettle {
                 .setArray("statuses", "int2", column(settlements, s -> status(s.kind())))
                 .setArray("delays", "int8", column(settlements, PostgresSettle::delay))
                 .setArray("errors", "text", column(settlements, PostgresSettle::error))
-                .setArray("given_back", "int4", column(settlements, s -> s.attemptGivenBack() ? 1 : 0))
+                .setArray("given_back", "int4", column(settlements, Settlement::attemptsGivenBack))
                 .setArray(
                         "blocks",
                         "bool",

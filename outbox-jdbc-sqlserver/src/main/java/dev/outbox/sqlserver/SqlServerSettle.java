@@ -160,7 +160,7 @@ final class SqlServerSettle {
                             "delay",
                             settlement.kind() == Kind.RETRY ? settlement.delay().toMillis() : null)
                     .text("error", error(settlement))
-                    .set("given_back", settlement.attemptGivenBack() ? 1 : 0)
+                    .set("given_back", settlement.attemptsGivenBack())
                     .set("blocks", settlement.kind() == Kind.DEAD && settlement.onDead() == OnDead.BLOCK);
         }
         query.set("settlements", rows.json()).set("texts", rows.texts()).set("delete_done", deleteDone);

@@ -164,6 +164,11 @@ final class SqlServerSource implements TransactionalSource {
     }
 
     @Override
+    public String name() {
+        return table.name().toString();
+    }
+
+    @Override
     public Claim claim(ClaimRequest request) {
         return run("claim from", connection -> claiming.claim(connection, request));
     }

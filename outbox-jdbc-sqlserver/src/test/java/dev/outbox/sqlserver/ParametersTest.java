@@ -84,7 +84,7 @@ class ParametersTest {
         source.renew(List.of(LEASE), Duration.ofMinutes(1));
         source.nextDue(Set.of("orders.placed"));
         source.purge();
-        source.heartbeat(new Heartbeat("test", "1", day, day, day, day, false));
+        source.heartbeat(new Heartbeat("test", "1", day, day, day, day, null, null, false));
         try (TransactionalSource.Transaction tx = source.begin()) {
             source.settle(tx.connection(), List.of(Settlement.done(LEASE)));
         }

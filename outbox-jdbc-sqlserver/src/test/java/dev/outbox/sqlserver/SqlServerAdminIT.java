@@ -327,6 +327,8 @@ class SqlServerAdminIT {
                             Duration.ofSeconds(1),
                             Duration.ofSeconds(30),
                             Duration.ofSeconds(31),
+                            null,
+                            null,
                             false));
 
             List<Diagnosis> found = admin.doctor().examine();

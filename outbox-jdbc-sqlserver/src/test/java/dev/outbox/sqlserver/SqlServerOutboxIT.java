@@ -246,11 +246,11 @@ class SqlServerOutboxIT {
             Duration any = Duration.ofSeconds(1);
 
             for (int i = 0; i < 2; i++) {
-                source.heartbeat(new Heartbeat("node", "1", any, null, any, any, false));
+                source.heartbeat(new Heartbeat("node", "1", any, null, any, any, null, null, false));
                 assertThat(database.query("SELECT CONCAT(Poller, N' ', Phase, N' ', TableName) FROM outbox_pollers"))
                         .containsExactly("node 4 dbo." + table);
             }
-            source.heartbeat(new Heartbeat("node", "1", any, any, any, any, true));
+            source.heartbeat(new Heartbeat("node", "1", any, any, any, any, null, null, true));
 
             assertThat(database.query("SELECT Poller FROM outbox_pollers")).isEmpty();
         }

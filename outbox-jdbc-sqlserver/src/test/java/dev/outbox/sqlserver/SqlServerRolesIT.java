@@ -264,7 +264,8 @@ class SqlServerRolesIT {
                     .isOne();
             assertThat(outbox.purge(Duration.ZERO)).isEqualTo(2);
             outbox.source()
-                    .heartbeat(new Heartbeat("node-1", "1", Duration.ZERO, null, Duration.ZERO, Duration.ZERO, false));
+                    .heartbeat(new Heartbeat(
+                            "node-1", "1", Duration.ZERO, null, Duration.ZERO, Duration.ZERO, null, null, false));
             assertThat(database.query("SELECT Poller FROM outbox_pollers")).containsExactly("node-1");
             cannot(Role.POLLER, "INSERT INTO " + table + " (WorkItemId, Topic, Payload) VALUES (NEWID(), N't', N'x')");
             cannot(Role.POLLER, "SELECT Actor FROM outbox_audit");

@@ -200,9 +200,7 @@ final class InMemorySource implements Source {
         if (settlement.error() != null) {
             row.lastError = settlement.error();
         }
-        if (settlement.attemptGivenBack()) {
-            row.attempts--;
-        }
+        row.attempts -= settlement.attemptsGivenBack();
     }
 
     private void giveBackLaterItemsOfTheRun(Row first, String token) {

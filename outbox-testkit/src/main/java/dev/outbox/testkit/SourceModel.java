@@ -140,9 +140,7 @@ final class SourceModel {
             if (settlement.kind() != Settlement.Kind.RELEASE) {
                 delivered(item, settlement.kind() == Settlement.Kind.DONE);
             }
-            if (settlement.attemptGivenBack()) {
-                item.attempts--;
-            }
+            item.attempts -= settlement.attemptsGivenBack();
             switch (settlement.kind()) {
                 case DONE -> item.status = Status.DONE;
                 case DEAD -> item.status = Status.DEAD;

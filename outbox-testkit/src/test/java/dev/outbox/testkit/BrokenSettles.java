@@ -34,7 +34,7 @@ final class BrokenSettles {
             String token = row == null || row.ownerToken == null ? given.lease().ownerToken() : row.ownerToken;
             Lease lease = new Lease(given.lease().itemId(), token);
             return new Settlement(
-                    lease, given.kind(), given.delay(), given.error(), given.attemptGivenBack(), given.onDead());
+                    lease, given.kind(), given.delay(), given.error(), given.attemptsGivenBack(), given.onDead());
         }
     }
 

@@ -24,6 +24,11 @@ public final class AdaptingSource implements TransactionalSource {
     }
 
     @Override
+    public String name() {
+        return current.get().name();
+    }
+
+    @Override
     public Claim claim(ClaimRequest request) {
         return table.adapting(() -> current.get().claim(request));
     }

@@ -56,6 +56,7 @@ public final class WorkItemRow {
                 row.getLong("sequence"),
                 row.getInt("attempt_count"),
                 Timestamps.read(row, "created_on"),
+                Timestamps.read(row, "created_on"),
                 row.getString("source"),
                 message);
     }

@@ -201,7 +201,7 @@ class SettleTest {
             assertThat(settlements)
                     .extracting(Settlement::kind)
                     .containsExactly(Settlement.Kind.RETRY, Settlement.Kind.RELEASE, Settlement.Kind.RELEASE);
-            assertThat(settlements).extracting(Settlement::attemptGivenBack).containsExactly(false, true, true);
+            assertThat(settlements).extracting(Settlement::attemptsGivenBack).containsExactly(0, 1, 1);
         });
     }
 
