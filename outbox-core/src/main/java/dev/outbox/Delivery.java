@@ -1,15 +1,10 @@
 package dev.outbox;
 
 import dev.outbox.event.OutboxEvent;
-import dev.outbox.spi.Lease;
-import dev.outbox.spi.Settlement;
-import dev.outbox.spi.TransactionalSource;
-import java.util.ArrayList;
+import dev.outbox.internal.OneLine;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,19 +17,30 @@ abstract class Delivery {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
 
     final PollerOptions options;
-    final Judge judge;
-    final InFlight inFlight;
+    final Verdicts verdicts;
+    final RouteTable routes;
     final Settler settler;
-    final Breakers breakers;
+    private final InFlight inFlight;
+    final ErrorReport errors;
     private final BooleanSupplier stopping;
 
-    Delivery(PollerOptions options, InFlight inFlight, Settler settler, Breakers breakers, BooleanSupplier stopping) {
-        this.options = options;
-        this.judge = new Judge(options);
-        this.inFlight = inFlight;
-        this.settler = settler;
-        this.breakers = breakers;
-        this.stopping = stopping;
+    /** What every form works with. */
+    record Parts(
+            PollerOptions options,
+            RouteTable routes,
+            InFlight inFlight,
+            Settler settler,
+            ErrorReport errors,
+            BooleanSupplier stopping) {}
+
+    Delivery(Parts parts) {
+        this.options = parts.options();
+        this.verdicts = new Verdicts(options);
+        this.routes = parts.routes();
+        this.inFlight = parts.inFlight();
+        this.settler = parts.settler();
+        this.errors = parts.errors();
+        this.stopping = parts.stopping();
     }
 
     /** How many runs a worker takes at a time. */
@@ -42,7 +48,7 @@ abstract class Delivery {
         return 1;
     }
 
-    /** Delivers these runs, or gives back what could not be. Throws only fatal errors. */
+    /** Delivers these runs, or gives back what could not be. */
     void deliver(List<Run> runs) {
         try {
             for (Run run : runs) {
@@ -56,75 +62,118 @@ abstract class Delivery {
     /** Delivers the next item of a run; false if nothing more of it is to be delivered. */
     abstract boolean deliverNext(Run run);
 
+    boolean isStopping() {
+        return stopping.getAsBoolean();
+    }
+
+    /** The next item of the run, whose delivery begins now; null if none of it may be delivered. */
     @Nullable
     WorkItem begin(Run run) {
         WorkItem next = run.peek();
-        if (next == null || stopping.getAsBoolean() || run.isLost(options.now())) {
-            return null;
-        }
-        Breaker breaker = breakers.of(next);
-        if (!breaker.permits(next, options.now())) {
-            breakers.putOff(run, next);
+        if (next == null || isStopping() || run.isLost(options.now())) {
             return null;
         }
         WorkItem item = run.begin(options.now());
-        if (item == null) {
-            breaker.abandoned(next, options.now());
+        Route route = routes.of(next);
+        if (item != null && route.isSlow() && !run.isProbe()) {
+            settler.add(verdicts.putOff(run, item, route.pause()));
+            return null;
         }
         return item;
     }
 
-    /** Ends a delivery and settles it; false if the run must not go on. */
-    boolean end(Run run, WorkItem item, Outcome outcome, long started) {
-        return end(run, item, outcome, started, settler::add);
-    }
-
-    boolean end(Run run, WorkItem item, Outcome outcome, long started, Consumer<List<Verdict>> settle) {
-        Run.Interruption interruption = run.end();
-        Verdict verdict = verdict(run, item, outcome, started, interruption);
-        if (verdict == null) {
-            breakers.of(item).abandoned(item, options.now());
-            return false;
-        }
-        boolean answered = interruption == null || outcome instanceof Outcome.Done;
-        boolean tooLong = !answered && interruption == Run.Interruption.TOO_LONG;
-        if (tooLong || (answered && outcome instanceof Outcome.Retry retry && !(retry.cause() instanceof RetryAfter))) {
-            breakers.failed(verdict, tooLong ? new TimeoutException("delivery took too long") : cause(outcome));
-            return false;
-        }
+    /**
+     * What became of an item.
+     *
+     * @param besideSuccess whether the same call delivered other items: then the route is not to blame
+     * @return null if nobody wants to know, because its lease is lost
+     */
+    @Nullable
+    Verdict judge(
+            Run run,
+            WorkItem item,
+            Outcome outcome,
+            DeliveryCall call,
+            DeliveryCall.@Nullable Interruption interruption,
+            boolean besideSuccess) {
+        Route route = routes.of(item);
+        long started = call.started();
         if (outcome instanceof Outcome.Done) {
-            breakers.succeeded(item, started);
-        } else {
-            breakers.of(item).abandoned(item, options.now());
+            return verdicts.done(run, item, started);
         }
-        settle.accept(judge.withRest(verdict));
-        return Judge.continues(verdict);
+        if (run.isTakenAway()) {
+            inFlight.settled(run, item);
+            route.abandoned(options.now());
+            return null;
+        }
+        if (interruption == DeliveryCall.Interruption.CLOSING) {
+            route.abandoned(options.now());
+            return verdicts.release(run, item, true);
+        }
+        if (interruption == DeliveryCall.Interruption.TOO_LONG) {
+            Throwable tooLong =
+                    new TimeoutException("delivery took longer than maxDeliveryTime " + options.maxDeliveryTime());
+            return verdicts.failed(run, item, tooLong, standing(item, tooLong, false, call, besideSuccess), started);
+        }
+        if (outcome instanceof Outcome.Dead dead) {
+            route.abandoned(options.now());
+            return verdicts.dead(run, item, dead.cause(), started);
+        }
+        if (outcome instanceof Outcome.Unavailable unavailable) {
+            return excused(run, item, unavailable.cause(), call, besideSuccess);
+        }
+        Throwable cause = ((Outcome.Retry) outcome).cause();
+        if (cause instanceof RetryAfter asked) {
+            route.abandoned(options.now());
+            return verdicts.retryAfter(run, item, asked, started);
+        }
+        if (cause instanceof Error error) {
+            errors.survived(item, error);
+        }
+        if (isOutage(item, cause)) {
+            return excused(run, item, cause, call, besideSuccess);
+        }
+        return verdicts.failed(run, item, cause, standing(item, cause, false, call, besideSuccess), started);
     }
 
-    private static Throwable cause(Outcome outcome) {
-        return ((Outcome.Retry) outcome).cause();
+    private Verdict excused(Run run, WorkItem item, Throwable cause, DeliveryCall call, boolean besideSuccess) {
+        Route.Standing standing = standing(item, cause, true, call, besideSuccess);
+        return verdicts.excused(run, item, cause, standing.pause(), call.started());
     }
 
-    /** A delivery that we interrupted has no verdict of its own, unless it succeeded all the same. */
-    private @Nullable Verdict verdict(
-            Run run, WorkItem item, Outcome outcome, long started, Run.@Nullable Interruption interruption) {
-        if (interruption == null || outcome instanceof Outcome.Done) {
-            return judge.judge(run, item, outcome, started);
+    /** Whether a failure is recognised as an outage. A broken connection is one only if the route accepts nothing. */
+    boolean isOutage(WorkItem item, Throwable cause) {
+        return cause instanceof DestinationUnavailableException
+                || options.outage().test(cause)
+                || (Outages.isBrokenConnection(cause) && routes.of(item).acceptsNothing(item, options.now()));
+    }
+
+    private Route.Standing standing(
+            WorkItem item, Throwable cause, boolean recognised, DeliveryCall call, boolean besideSuccess) {
+        if (besideSuccess) {
+            return Route.Standing.HEALTHY;
         }
-        return switch (interruption) {
-            case CLOSING -> judge.release(run, item, true);
-            case TOO_LONG ->
-                judge.judge(
-                        run,
-                        item,
-                        Outcome.retry(new TimeoutException(
-                                "delivery took longer than maxDeliveryTime " + options.maxDeliveryTime())),
-                        started);
-            case LEASE_LOST -> {
-                inFlight.settled(run, item);
-                yield null;
-            }
-        };
+        Route.Standing standing = routes.of(item).failed(item, recognised, call.started(), options.now());
+        if (standing.slowedDown()) {
+            LOG.warn(
+                    "poller {}: the destination of topic {} accepts nothing, so it is called less often: {}",
+                    options.name(),
+                    OneLine.of(item.topic()),
+                    ErrorText.of(cause));
+            options.emit(() -> new OutboxEvent.DestinationDown(options.name(), item.topic(), cause, standing.pause()));
+        }
+        return standing;
+    }
+
+    /** The destination has accepted an item. */
+    void accepted(WorkItem item, DeliveryCall call) {
+        if (routes.of(item).succeeded(call.started())) {
+            LOG.info(
+                    "poller {}: the destination of topic {} accepts messages again",
+                    options.name(),
+                    OneLine.of(item.topic()));
+            options.emit(() -> new OutboxEvent.DestinationUp(options.name(), item.topic()));
+        }
     }
 
     /** What is left of a run goes back, or is dropped if it is not ours any more. */
@@ -138,201 +187,7 @@ abstract class Delivery {
                 options.emit(() -> new OutboxEvent.LeaseLost(options.name(), dropped));
             }
         } else {
-            settler.add(judge.releaseRest(run));
-        }
-    }
-
-    /** Out of memory and kin are no property of the message: they end the poller, and are not swallowed. */
-    static void throwIfFatal(Outcome outcome) {
-        if (outcome instanceof Outcome.Retry retry
-                && retry.cause() instanceof VirtualMachineError error
-                && !(error instanceof StackOverflowError)) {
-            throw error;
-        }
-    }
-
-    /** One call per item. */
-    static final class Single extends Delivery {
-        private final Destination destination;
-
-        Single(
-                Destination destination,
-                PollerOptions options,
-                InFlight inFlight,
-                Settler settler,
-                Breakers breakers,
-                BooleanSupplier stopping) {
-            super(options, inFlight, settler, breakers, stopping);
-            this.destination = destination;
-        }
-
-        @Override
-        @SuppressWarnings("CatchingUnchecked") // whatever a destination throws is a verdict
-        boolean deliverNext(Run run) {
-            WorkItem item = begin(run);
-            if (item == null) {
-                return false;
-            }
-            long started = options.now();
-            Outcome outcome;
-            try {
-                destination.deliver(item);
-                outcome = Outcome.done();
-            } catch (Throwable failure) {
-                outcome = Judge.outcome(failure);
-            }
-            boolean more = end(run, item, outcome, started);
-            throwIfFatal(outcome);
-            return more;
-        }
-    }
-
-    /** One call for many runs: the next item of each, round by round. */
-    static final class Batch extends Delivery {
-        private final BatchDestination destination;
-
-        Batch(
-                BatchDestination destination,
-                PollerOptions options,
-                InFlight inFlight,
-                Settler settler,
-                Breakers breakers,
-                BooleanSupplier stopping) {
-            super(options, inFlight, settler, breakers, stopping);
-            this.destination = destination;
-        }
-
-        @Override
-        int runsPerCall() {
-            return options.maxBatch();
-        }
-
-        @Override
-        void deliver(List<Run> runs) {
-            List<Run> active = runs;
-            try {
-                while (!active.isEmpty()) {
-                    active = deliverRound(active);
-                }
-            } finally {
-                runs.forEach(super::finish);
-            }
-        }
-
-        @Override
-        boolean deliverNext(Run run) {
-            return !deliverRound(List.of(run)).isEmpty();
-        }
-
-        private List<Run> deliverRound(List<Run> runs) {
-            List<Run> begun = new ArrayList<>();
-            List<WorkItem> items = new ArrayList<>();
-            for (Run run : runs) {
-                WorkItem item = begin(run);
-                if (item != null) {
-                    begun.add(run);
-                    items.add(item);
-                }
-            }
-            if (items.isEmpty()) {
-                return List.of();
-            }
-            long started = options.now();
-            List<Outcome> outcomes = call(items);
-            List<Run> active = new ArrayList<>();
-            List<List<Verdict>> verdicts = new ArrayList<>();
-            try {
-                // successes first: they show that the destination is up before the failures are judged
-                for (boolean done : new boolean[] {true, false}) {
-                    for (int i = 0; i < items.size(); i++) {
-                        Outcome outcome = outcomes.get(i);
-                        if (outcome instanceof Outcome.Done == done
-                                && end(begun.get(i), items.get(i), outcome, started, verdicts::add)) {
-                            active.add(begun.get(i));
-                        }
-                    }
-                }
-            } finally {
-                settler.addAll(verdicts); // at once, so that they go in one statement
-            }
-            outcomes.forEach(Delivery::throwIfFatal);
-            return active;
-        }
-
-        /** One outcome per item, whatever the destination answers: no verdict is a retry. */
-        private List<Outcome> call(List<WorkItem> items) {
-            List<@Nullable Outcome> answers = List.of();
-            Throwable missing;
-            try {
-                List<Outcome> given = destination.deliver(List.copyOf(items));
-                if (given != null) {
-                    answers = new ArrayList<>(given); // here, because looking at a lazy list may fail too
-                }
-                missing = new IllegalStateException("the batch destination gave "
-                        + (given == null ? "no outcomes" : answers.size() + " outcomes for " + items.size() + " items")
-                        + "; this item has none");
-            } catch (Throwable failure) {
-                missing = failure;
-            }
-            boolean usable = answers.size() == items.size(); // else nobody knows whose is missing
-            List<Outcome> outcomes = new ArrayList<>();
-            for (int i = 0; i < items.size(); i++) {
-                Outcome answer = usable && i < answers.size() ? answers.get(i) : null;
-                outcomes.add(answer == null ? Outcome.retry(missing) : answer);
-            }
-            return outcomes;
-        }
-    }
-
-    /** Effects and settle in one transaction, per item. */
-    static final class Transactional extends Delivery {
-        private final TransactionalDestination destination;
-        private final TransactionalSource source;
-
-        Transactional(
-                TransactionalDestination destination,
-                TransactionalSource source,
-                PollerOptions options,
-                InFlight inFlight,
-                Settler settler,
-                Breakers breakers,
-                BooleanSupplier stopping) {
-            super(options, inFlight, settler, breakers, stopping);
-            this.destination = destination;
-            this.source = source;
-        }
-
-        @Override
-        boolean deliverNext(Run run) {
-            WorkItem item = begin(run);
-            if (item == null) {
-                return false;
-            }
-            long started = options.now();
-            Verdict done = judge.judge(run, item, Outcome.done(), started);
-            boolean fenced;
-            try (TransactionalSource.Transaction tx = source.begin()) {
-                destination.deliver(tx.connection(), item);
-                done = judge.judge(run, item, Outcome.done(), started);
-                run.settling(item);
-                List<Settlement> settlements = List.of(done.settlement());
-                Set<Lease> refused = source.settle(tx.connection(), settlements);
-                fenced = !refused.isEmpty();
-                if (!fenced) {
-                    tx.commit();
-                }
-            } catch (Throwable failure) {
-                run.settling(null);
-                Outcome outcome = Judge.outcome(failure);
-                boolean more = end(run, item, outcome, started);
-                throwIfFatal(outcome);
-                return more;
-            }
-            run.end();
-            breakers.succeeded(item, started);
-            settler.settled(done, fenced);
-            settler.wake(); // whoever waits for room is told by the settling thread
-            return !fenced;
+            settler.add(verdicts.releaseRest(run));
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.outbox;
 
+import dev.outbox.internal.OneLine;
 import dev.outbox.spi.Settlement;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +12,6 @@ final class ErrorText {
     private static final Pattern SECRET =
             Pattern.compile("(?i)(password|passwd|pwd|secret|token|api[-_]?key|authorization)([\"']?\\s*[=:]\\s*)"
                     + "(bearer\\s+|basic\\s+)?(\"[^\"]*\"?|'[^']*'?|\\S+)");
-    private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\u2028\\u2029]+");
 
     private ErrorText() {}
 
@@ -19,16 +19,56 @@ final class ErrorText {
         StringBuilder text = new StringBuilder();
         Throwable cause = error;
         for (int depth = 0; cause != null && depth <= MAX_CAUSES; depth++) {
-            text.append(depth == 0 ? "" : ", caused by ")
-                    .append(cause.getClass().getName());
-            String message = message(cause);
-            if (message != null) {
-                text.append(": ").append(message);
-            }
-            cause = cause.getCause() == cause ? null : cause.getCause();
+            text.append(depth == 0 ? "" : ", caused by ").append(described(cause));
+            cause = causeOf(cause);
         }
+        return clean(text.toString());
+    }
+
+    /** A copy for the log: the same stack traces, but the texts as they are kept. */
+    static Throwable forLog(Throwable error) {
+        return copy(error, 0);
+    }
+
+    private static Throwable copy(Throwable error, int depth) {
+        Throwable cause = causeOf(error);
+        Logged copy = new Logged(
+                clean(described(error)), cause == null || depth == MAX_CAUSES ? null : copy(cause, depth + 1));
+        copy.setStackTrace(error.getStackTrace());
+        return copy;
+    }
+
+    /** Stands for another throwable in the log. */
+    private static final class Logged extends Throwable {
+        private static final long serialVersionUID = 1L;
+
+        private final String text;
+
+        Logged(String text, @Nullable Throwable cause) {
+            super(text, cause, false, true);
+            this.text = text;
+        }
+
+        @Override
+        @SuppressWarnings("OverrideThrowableToString") // its own type must not show
+        public String toString() {
+            return text;
+        }
+    }
+
+    private static @Nullable Throwable causeOf(Throwable error) {
+        return error.getCause() == error ? null : error.getCause();
+    }
+
+    private static String described(Throwable error) {
+        String message = message(error);
+        String name = error.getClass().getName();
+        return message == null ? name : name + ": " + message;
+    }
+
+    private static String clean(String text) {
         String bounded = text.substring(0, Math.min(text.length(), 2 * Settlement.MAX_ERROR));
-        String clean = CONTROL.matcher(bounded).replaceAll(" ");
+        String clean = OneLine.of(bounded);
         clean = CREDENTIALS_IN_URL.matcher(clean).replaceAll("://***@");
         clean = SECRET.matcher(clean).replaceAll("$1$2***");
         return clean.substring(0, Math.min(clean.length(), Settlement.MAX_ERROR));

@@ -9,27 +9,34 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** All runs this poller holds leases for. Thread-safe. */
 final class InFlight {
     private final Set<Run> runs = ConcurrentHashMap.newKeySet();
     private final AtomicInteger items = new AtomicInteger();
+    private final AtomicLong bytes = new AtomicLong();
 
-    /** Groups a claim into runs: one per key, one per unkeyed item. */
-    List<Run> add(Claim claim, long deadline) {
+    /**
+     * Groups a claim into runs: one per key, one per unkeyed item.
+     *
+     * @param probe whether they may be delivered although their route is slow
+     */
+    List<Run> add(Claim claim, boolean probe, long claimed, long deadline) {
         Map<String, List<WorkItem>> byKey = new LinkedHashMap<>();
         List<Run> added = new ArrayList<>();
         for (WorkItem item : claim.items()) {
             String key = item.key();
             if (key == null) {
-                added.add(new Run(List.of(item), claim, deadline));
+                added.add(new Run(List.of(item), claim, probe, claimed, deadline));
             } else {
                 byKey.computeIfAbsent(key, k -> new ArrayList<>()).add(item);
             }
         }
-        byKey.values().forEach(run -> added.add(new Run(run, claim, deadline)));
+        byKey.values().forEach(run -> added.add(new Run(run, claim, probe, claimed, deadline)));
         runs.addAll(added);
         items.addAndGet(claim.items().size());
+        claim.items().forEach(item -> bytes.addAndGet(item.message().payloadSize()));
         return added;
     }
 
@@ -37,6 +44,7 @@ final class InFlight {
     void settled(Run run, WorkItem item) {
         if (run.settled(item)) {
             items.decrementAndGet();
+            bytes.addAndGet(-item.message().payloadSize());
         }
         if (run.isSettled()) {
             runs.remove(run);
@@ -50,5 +58,10 @@ final class InFlight {
     /** How many items are leased. */
     int size() {
         return items.get();
+    }
+
+    /** About how many bytes their payloads have. */
+    long bytes() {
+        return bytes.get();
     }
 }

@@ -1,5 +1,6 @@
 package dev.outbox;
 
+import dev.outbox.internal.OneLine;
 import dev.outbox.internal.Require;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -301,6 +302,14 @@ public final class Message {
         return fields.bytes != null ? fields.bytes.clone() : payload().getBytes(StandardCharsets.UTF_8);
     }
 
+    /** About how many bytes of memory the payload takes. */
+    int payloadSize() {
+        if (fields.bytes != null) {
+            return fields.bytes.length;
+        }
+        return fields.text == null ? 0 : fields.text.length();
+    }
+
     /** In the order they were added; unmodifiable. */
     public Map<String, String> headers() {
         return fields.headers;
@@ -333,6 +342,7 @@ public final class Message {
     /** Names the message without its payload or headers. */
     @Override
     public String toString() {
-        return "Message[topic=" + topic + ", id=" + fields.id + ", key=" + fields.key + "]";
+        return "Message[topic=" + OneLine.of(topic) + ", id=" + OneLine.of(fields.id) + ", key="
+                + OneLine.of(fields.key) + "]";
     }
 }

@@ -29,7 +29,10 @@ public class OutboxException extends RuntimeException {
         this.vendorCode = cause instanceof SQLException sql ? sql.getErrorCode() : 0;
     }
 
-    /** True if the same work in a new transaction may succeed: a deadlock, a lost connection, a timeout. */
+    /**
+     * True if the same work in a new transaction may succeed: a deadlock, a timeout, a connection that was lost before
+     * the commit. False for a commit whose outcome is unknown, see {@link UnknownCommitException}.
+     */
     public boolean isRetryable() {
         return retryable;
     }

@@ -20,6 +20,11 @@ public sealed interface Outcome {
         return new Retry(new RetryAfter(delay, reason));
     }
 
+    /** Not delivered, because the destination cannot be reached at all. See {@link DestinationUnavailableException}. */
+    static Outcome unavailable(Throwable cause) {
+        return new Unavailable(Require.present("cause", cause));
+    }
+
     /** Will never be delivered: Dead at once. */
     static Outcome dead(Throwable cause) {
         return new Dead(Require.present("cause", cause));
@@ -32,6 +37,9 @@ public sealed interface Outcome {
 
     /** @param cause what went wrong, or a {@link RetryAfter} */
     record Retry(Throwable cause) implements Outcome {}
+
+    /** @param cause why the destination cannot be reached */
+    record Unavailable(Throwable cause) implements Outcome {}
 
     /** @param cause why no retry can help */
     record Dead(Throwable cause) implements Outcome {}

@@ -56,12 +56,11 @@ final class OwnTransaction {
         }
     }
 
-    /** A commit that fails may have happened: only ids given by the caller make a repetition safe. */
     private static void commit(Connection tx) {
         try {
             tx.commit();
         } catch (SQLException e) {
-            throw SqlFailure.of("the commit failed", e);
+            throw SqlFailure.ofCommit(e);
         }
     }
 

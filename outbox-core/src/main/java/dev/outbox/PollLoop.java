@@ -4,6 +4,9 @@ import dev.outbox.event.OutboxEvent;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -40,8 +43,11 @@ final class PollLoop {
     private final ClaimRequest request;
     private final BatchSize batchSize;
     private final InFlight inFlight;
-    private final Breakers breakers;
+    private final RouteTable routes;
+    private final FailureLog log;
+    private final boolean probesOneByOne;
     private final Consumer<List<Run>> deliver;
+    private final Consumer<Run> giveBack;
     private final Vitals vitals;
     private final Signal signal = new Signal();
     private final AtomicBoolean woken = new AtomicBoolean();
@@ -52,24 +58,28 @@ final class PollLoop {
     private long idle;
     private int failures;
     private int sinceNextDue;
-    private long probeClaimed = Long.MIN_VALUE / 2;
     private boolean knowsNextDue;
     private long nextDueAt;
 
     PollLoop(
             PollerOptions options,
             InFlight inFlight,
-            Breakers breakers,
+            RouteTable routes,
+            FailureLog log,
             int runsPerCall,
             Consumer<List<Run>> deliver,
+            Consumer<Run> giveBack,
             Vitals vitals) {
         this.options = options;
         this.request = options.claimRequest();
         int atOnce = Math.max(options.minBatch(), options.concurrency() * runsPerCall);
         this.batchSize = new BatchSize(Math.min(atOnce, options.maxBatch()), options.maxBatch());
         this.inFlight = inFlight;
-        this.breakers = breakers;
+        this.routes = routes;
+        this.log = log;
+        this.probesOneByOne = runsPerCall == 1;
         this.deliver = deliver;
+        this.giveBack = giveBack;
         this.vitals = vitals;
         this.idle = options.minIdle().toNanos();
     }
@@ -104,7 +114,12 @@ final class PollLoop {
 
     /** One round: claim or wait. */
     void round() {
-        if (isPausing()) {
+        if (!probe()) {
+            return;
+        }
+        ClaimRequest now = routes.atFullSpeed(request);
+        if (now == null) {
+            signal.await(Math.max(SHORTEST_IDLE, routes.untilCall()));
             return;
         }
         if (!hasRoom()) {
@@ -118,7 +133,7 @@ final class PollLoop {
         Claim claim;
         try {
             batchSize.claims(options.now());
-            claim = claim(batchSize.get());
+            claim = claim(now.count(batchSize.get()), false);
             batchSize.claimed(claim.items().size());
             failures = 0;
             vitals.claimed();
@@ -134,38 +149,78 @@ final class PollLoop {
         }
     }
 
-    /** Waits while the only destination is down; it gets one item at a time, after each pause. */
-    private boolean isPausing() {
-        if (!breakers.isDown()) {
+    /** Claims one batch and hands it over: a round without waiting. */
+    int once() {
+        int claimed = claimProbe();
+        ClaimRequest now = routes.atFullSpeed(request);
+        while (now != null) {
+            Claim claim = claim(now, false);
+            if (!claim.items().isEmpty() || !claim.more()) {
+                return claimed + claim.items().size();
+            }
+        }
+        return claimed;
+    }
+
+    /** @return false if the source failed */
+    private boolean probe() {
+        try {
+            claimProbe();
+            return true;
+        } catch (RuntimeException e) {
+            vitals.claimFailed();
+            backOff(e);
             return false;
         }
-        long shortest = options.breaker().minPause().toNanos();
-        long pause = Math.max(breakers.pauseLeft(), shortest - (options.now() - probeClaimed));
-        if (pause > 0 || !breakers.mayClaim()) {
-            signal.await(pause > 0 ? pause : shortest); // whoever probes wakes us if the destination is back
-            return true;
+    }
+
+    /** Claims what slow routes may be called with now. They hold no room: it is one call per route. */
+    private int claimProbe() {
+        int claimed = 0;
+        RouteTable.Probe probe = routes.probe(request);
+        while (probe != null) {
+            boolean found = false;
+            try {
+                int items = claim(probe.request().count(options.minBatch()), true)
+                        .items()
+                        .size();
+                found = items > 0;
+                claimed += items;
+            } finally {
+                if (!found) {
+                    probe.route().abandoned(options.now());
+                }
+            }
+            probe = routes.probe(request);
         }
-        probeClaimed = options.now();
-        return false;
+        return claimed;
+    }
+
+    /**
+     * One run to try a slow route with. Of several that could be, one that has failed least often, chosen at random:
+     * bad items that come first must not be tried again and again while good ones wait behind them.
+     */
+    private List<Run> bestOf(List<Run> runs) {
+        List<Run> shuffled = new ArrayList<>(runs);
+        Collections.shuffle(shuffled, ThreadLocalRandom.current());
+        Run best = Collections.min(shuffled, Comparator.comparingInt(Run::firstAttempt));
+        runs.stream().filter(run -> run != best).forEach(giveBack);
+        return List.of(best);
     }
 
     private boolean hasRoom() {
-        return inFlight.size() <= batchSize.get();
+        return inFlight.size() <= batchSize.get() && inFlight.bytes() <= options.batchBytes();
     }
 
-    private ClaimRequest request(int count) {
-        ClaimRequest now = request.count(breakers.isDown() ? 1 : count);
-        return now.except(breakers.topicsDown());
-    }
-
-    /** Claims up to so many, once, and hands over what came. */
-    Claim claim(int count) {
+    /** Claims once, and hands over what came. */
+    private Claim claim(ClaimRequest now, boolean probe) {
         long start = options.now();
-        Claim claim = options.source().claim(request(count));
+        Claim claim = options.source().claim(now);
         options.emit(() ->
                 new OutboxEvent.Polled(options.name(), claim.items().size(), Duration.ofNanos(options.now() - start)));
         if (!claim.items().isEmpty()) {
-            List<Run> runs = inFlight.add(claim, start + options.lease().toNanos());
+            List<Run> runs =
+                    inFlight.add(claim, probe, start, start + options.lease().toNanos());
             LOG.debug(
                     "poller {}: claimed {} items in {} runs",
                     options.name(),
@@ -173,15 +228,14 @@ final class PollLoop {
                     runs.size());
             options.emit(() ->
                     new OutboxEvent.Claimed(options.name(), claim.items(), Duration.ofNanos(options.now() - start)));
-            deliver.accept(runs);
+            deliver.accept(probe && probesOneByOne ? bestOf(runs) : runs);
         }
         for (WorkItem dead : claim.dead()) {
-            LOG.warn("poller {}: {} is Dead", options.name(), dead);
-            options.emit(() -> new OutboxEvent.Dead(
-                    options.name(),
-                    dead,
-                    "given up at claim: its lease expired on the last attempt, or it cannot be read"));
+            String error = "given up at claim: its lease expired on the last attempt, or it cannot be read";
+            log.dead(dead, error, null);
+            options.emit(() -> new OutboxEvent.Dead(options.name(), dead, error));
         }
+        claim.reclaimed().forEach(log::reclaimed);
         return claim;
     }
 
@@ -189,7 +243,7 @@ final class PollLoop {
         long end = System.nanoTime() + idle;
         boolean dueChanged;
         do {
-            long due = Math.min(Math.min(untilNextDue(), untilOwnDue()), breakers.untilProbe());
+            long due = Math.min(Math.min(untilNextDue(), untilOwnDue()), routes.untilCall());
             long pause = Math.min(end - System.nanoTime(), due);
             dueChanged = signal.await(Math.max(SHORTEST_IDLE, pause)) && !woken.get();
         } while (dueChanged && System.nanoTime() - end < 0);

@@ -3,7 +3,6 @@ package dev.outbox;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Purging;
 import dev.outbox.internal.Require;
-import dev.outbox.spi.Claim;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import dev.outbox.spi.WakeUp;
@@ -29,6 +28,10 @@ import org.slf4j.LoggerFactory;
  * transactional destination one more per item under way. Any number of pollers, in one JVM or many, may
  * share a source's table.
  *
+ * <p>Only {@link #close()} ends it. An exception or {@link Error} of a destination is a failed attempt. An exception or
+ * error in one of its own threads, {@link OutOfMemoryError} included, is logged, told to listeners and noted with the
+ * heartbeat; the thread goes on after a second.
+ *
  * <p>Thread-safe: any method may be called from any thread, a destination's included.
  */
 public final class Poller implements AutoCloseable {
@@ -39,6 +42,9 @@ public final class Poller implements AutoCloseable {
 
     /** How much longer than the drain timeout close() waits for a statement under way. */
     private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+    /** After an error in one of its own threads. */
+    private static final Duration RESTART = Duration.ofSeconds(1);
 
     private enum State {
         NEW,
@@ -54,13 +60,15 @@ public final class Poller implements AutoCloseable {
     private final CountDownLatch closed = new CountDownLatch(1);
     private final PollLoop loop;
     private final Settler settler;
-    private final Breakers breakers;
+    private final FailureLog log;
+    private final ErrorReport errors;
     private final Renewer renewer;
     private final Delivery delivery;
     private final Vitals vitals;
     private final Signal renewal = new Signal();
     private final Signal purging = new Signal();
     private final Signal settlePause = new Signal();
+    private final Signal restart = new Signal();
     private final List<Thread> threads = new ArrayList<>();
     private final List<WakeUp.Subscription> subscriptions = new ArrayList<>();
     private @Nullable ExecutorService ownExecutor;
@@ -69,14 +77,17 @@ public final class Poller implements AutoCloseable {
     private volatile boolean settlerStops;
     private volatile boolean renewerStops;
 
-    Poller(PollerOptions options, PollerBuilder.Form form, Object destination, SharedBreakers shared) {
+    Poller(PollerOptions options, PollerBuilder.Form form, Object destination) {
         this.options = options;
         this.vitals = new Vitals(options);
-        this.settler = new Settler(options, inFlight, io, this::onSettled);
-        this.breakers = new Breakers(options, destination, shared, settler, this::wake);
-        this.delivery = form.delivery(options, inFlight, settler, breakers, this::isStopping);
+        this.log = new FailureLog(options);
+        this.errors = new ErrorReport(options, log, vitals);
+        this.settler = new Settler(options, inFlight, log, io, this::onSettled);
+        RouteTable routes = new RouteTable(options, destination);
+        this.delivery = form.delivery(new Delivery.Parts(options, routes, inFlight, settler, errors, this::isStopping));
         this.renewer = new Renewer(options, inFlight, settler, io, this::forgetPromised);
-        this.loop = new PollLoop(options, inFlight, breakers, delivery.runsPerCall(), this::deliver, vitals);
+        this.loop = new PollLoop(
+                options, inFlight, routes, log, delivery.runsPerCall(), this::deliver, delivery::finish, vitals);
     }
 
     /** A poller over this source, still to be given a destination. */
@@ -101,8 +112,8 @@ public final class Poller implements AutoCloseable {
             if (executor == null) {
                 executor = ownExecutor = Executors.newFixedThreadPool(options.concurrency(), this::workerThread);
             }
-            workers = new Workers(executor, options.concurrency(), delivery, this::fail);
-            breakers.join();
+            workers =
+                    new Workers(executor, options.concurrency(), delivery, error -> errors.survived("deliver", error));
             vitals.start();
             options.wakeUps().forEach(wakeUp -> subscriptions.add(wakeUp.subscribe(this::wakeUp)));
             startThread("claim", this::claimLoop);
@@ -116,8 +127,8 @@ public final class Poller implements AutoCloseable {
 
     /**
      * Claims one batch, delivers it on this thread and settles it: a poller without threads, for tests and
-     * for loops of one's own. Leases are not renewed. Claims nothing while its destination is down and it is not
-     * yet time to try it again.
+     * for loops of your own. Leases are not renewed. While its destination accepts nothing it claims only what the
+     * destination may be called with now.
      *
      * @return how many items were claimed
      * @throws IllegalStateException if it was started or closed
@@ -127,17 +138,9 @@ public final class Poller implements AutoCloseable {
             throw new IllegalStateException(
                     "poller " + options.name() + " was started or closed; pollOnce() is for one that is not started");
         }
-        if (!breakers.mayClaim()) {
-            return 0;
-        }
         try {
-            Claim claim = loop.claim(options.maxBatch());
-            while (claim.items().isEmpty() && claim.more()) {
-                claim = loop.claim(options.maxBatch());
-            }
-            return claim.items().size();
+            return loop.once();
         } finally {
-            breakers.settleHeld();
             while (!settler.isEmpty()) {
                 settler.flush();
             }
@@ -203,14 +206,14 @@ public final class Poller implements AutoCloseable {
         delivering.takeQueued().forEach(delivery::finish);
         delivering.forgetPromised(); // they would find nothing to do
         if (!delivering.awaitIdle(options.drainTimeout().toNanos())) {
-            inFlight.runs().forEach(run -> run.interrupt(Run.Interruption.CLOSING));
+            inFlight.runs().forEach(run -> run.interrupt(DeliveryCall.Interruption.CLOSING));
             if (!delivering.awaitIdle(GRACE.toNanos())) {
                 LOG.warn("poller {}: a delivery ignored its interrupt; its lease will expire", options.name());
             }
         }
-        breakers.settleHeld();
         settlerStops = true;
         settlePause.ring();
+        restart.ring();
         settler.wake();
         join("settle");
         renewerStops = true;
@@ -238,10 +241,6 @@ public final class Poller implements AutoCloseable {
         return now == State.STOPPING || now == State.CLOSED;
     }
 
-    private void wake() {
-        loop.wake();
-    }
-
     private void deliver(List<Run> runs) {
         Workers delivering = workers;
         if (isStopping()) {
@@ -251,7 +250,7 @@ public final class Poller implements AutoCloseable {
         } else {
             try {
                 delivering.add(runs);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 delivering.takeQueued().forEach(delivery::finish);
                 throw new OutboxException(
                         "the executor of poller " + options.name() + " takes no work; is it shut down?", e, true);
@@ -288,15 +287,11 @@ public final class Poller implements AutoCloseable {
         while (!settlerStops || !settler.isEmpty()) {
             boolean closing = settlerStops;
             if (!closing) {
-                settler.await(Math.min(Duration.ofSeconds(1).toNanos(), breakers.untilOverdue()));
+                settler.await(Duration.ofSeconds(1).toNanos());
             } else if (giveUp == Long.MAX_VALUE) {
                 giveUp = System.nanoTime() + options.drainTimeout().plus(GRACE).toNanos();
             }
             try {
-                breakers.settleOverdue();
-                if (closing) {
-                    breakers.settleHeld();
-                }
                 settler.flush();
                 loop.madeRoom();
                 failures = 0;
@@ -342,6 +337,7 @@ public final class Poller implements AutoCloseable {
     private void beatIfDue() {
         if (System.nanoTime() - nextBeat >= 0) {
             vitals.beat();
+            log.tick();
             nextBeat = System.nanoTime() + Vitals.PERIOD.toNanos();
         }
     }
@@ -387,29 +383,27 @@ public final class Poller implements AutoCloseable {
         settlePause.await(pause.toNanos());
     }
 
-    /** A fatal error: nothing more is claimed; the error itself goes to the thread's handler. */
-    private void fail(Throwable fatal) {
-        LOG.error("poller {} stops: {}", options.name(), fatal.toString());
-        new Thread(this::close, "outbox-" + options.name() + "-close").start();
-    }
-
     private Thread workerThread(Runnable work) {
         return new Thread(work, "outbox-" + options.name() + "-deliver");
     }
 
     private void startThread(String role, Runnable body) {
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        body.run();
-                    } catch (Throwable fatal) {
-                        fail(fatal);
-                        throw fatal;
-                    }
-                },
-                "outbox-" + options.name() + "-" + role);
+        Thread thread = new Thread(() -> keepRunning(role, body), "outbox-" + options.name() + "-" + role);
         threads.add(thread);
         thread.start();
+    }
+
+    /** Whatever it throws, a loop starts again after a pause: only close() ends a poller. */
+    private void keepRunning(String role, Runnable body) {
+        while (true) {
+            try {
+                body.run();
+                return;
+            } catch (Throwable error) {
+                errors.survived(role, error);
+                restart.await(RESTART.toNanos());
+            }
+        }
     }
 
     /** Waits for a thread to end; one that hangs in the database is left behind. */
@@ -417,15 +411,28 @@ public final class Poller implements AutoCloseable {
         long patience = options.drainTimeout().plus(PATIENCE).toMillis();
         for (Thread thread : threads) {
             if (thread.getName().endsWith("-" + role) && thread != Thread.currentThread()) {
-                try {
-                    thread.join(patience);
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
+                joinUninterrupted(thread, patience);
                 if (thread.isAlive()) {
                     LOG.warn("poller {}: did not wait any longer for thread {}", options.name(), thread.getName());
                 }
             }
+        }
+    }
+
+    private static void joinUninterrupted(Thread thread, long millis) {
+        boolean interrupted = false;
+        long end = System.nanoTime() + Duration.ofMillis(millis).toNanos();
+        long left = millis;
+        while (left > 0 && thread.isAlive()) {
+            try {
+                thread.join(left);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+            left = Duration.ofNanos(end - System.nanoTime()).toMillis();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -3,6 +3,7 @@ package dev.outbox;
 import dev.outbox.event.OutboxListener;
 import dev.outbox.internal.Emitter;
 import dev.outbox.internal.Require;
+import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Source;
 import dev.outbox.spi.TransactionalSource;
 import dev.outbox.spi.WakeUp;
@@ -14,8 +15,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,12 +35,12 @@ public final class PollerBuilder {
     private final Set<String> topics = new LinkedHashSet<>();
     private @Nullable Form form;
     private @Nullable Object destination;
-    private SharedBreakers breakers = new SharedBreakers();
-    private BreakerPolicy breaker = BreakerPolicy.standard();
+    private Predicate<Throwable> outage = Outages.connectFailures();
     private @Nullable String name;
     private @Nullable Executor executor;
     private int minBatch = 10;
     private int maxBatch = 500;
+    private int batchBytes = ClaimRequest.STANDARD_BYTES;
     private int concurrency = 4;
     private Duration lease = Duration.ofSeconds(30);
     private Duration maxDeliveryTime = Duration.ofMinutes(5);
@@ -59,26 +60,19 @@ public final class PollerBuilder {
     /** How runs are delivered, made once the poller's parts exist. */
     @FunctionalInterface
     interface Form {
-        Delivery delivery(
-                PollerOptions options, InFlight inFlight, Settler settler, Breakers breakers, BooleanSupplier stopping);
+        Delivery delivery(Delivery.Parts parts);
     }
 
     /** Delivers item by item. */
     public PollerBuilder to(Destination destination) {
         Require.present("destination", destination);
-        return form(
-                destination,
-                (options, inFlight, settler, breakers, stopping) ->
-                        new Delivery.Single(destination, options, inFlight, settler, breakers, stopping));
+        return form(destination, parts -> new SingleDelivery(destination, parts));
     }
 
     /** Delivers many items per call. */
     public PollerBuilder toBatch(BatchDestination destination) {
         Require.present("destination", destination);
-        return form(
-                destination,
-                (options, inFlight, settler, breakers, stopping) ->
-                        new Delivery.Batch(destination, options, inFlight, settler, breakers, stopping));
+        return form(destination, parts -> new BatchDelivery(destination, parts));
     }
 
     /**
@@ -94,14 +88,10 @@ public final class PollerBuilder {
         }
         return form(
                 destination,
-                (options, inFlight, settler, breakers, stopping) -> new Delivery.Transactional(
-                        destination instanceof Handlers handlers ? handlers.toldTo(options) : destination,
+                parts -> new TransactionalDelivery(
+                        destination instanceof Handlers handlers ? handlers.toldTo(parts.options()) : destination,
                         transactional,
-                        options,
-                        inFlight,
-                        settler,
-                        breakers,
-                        stopping));
+                        parts));
     }
 
     private PollerBuilder form(Object destination, Form form) {
@@ -137,6 +127,15 @@ public final class PollerBuilder {
         return batchSize(batchSize, batchSize);
     }
 
+    /**
+     * A claim ends with the item whose payload brings it to this many bytes, 64 KiB to 1 GiB, so that large payloads do
+     * not fill the memory. Up to two batches are held at a time. Default: 16 MiB.
+     */
+    public PollerBuilder batchBytes(int batchBytes) {
+        this.batchBytes = Require.between("batchBytes", batchBytes, 64 << 10, 1 << 30);
+        return this;
+    }
+
     /** The most deliveries at a time, 1 to 1,000. Default: 4. */
     public PollerBuilder concurrency(int concurrency) {
         this.concurrency = Require.between("concurrency", concurrency, 1, 1_000);
@@ -161,15 +160,19 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** After this long a delivery is interrupted and counts as failed, 10 ms to 1 day. Default: 5 min. */
+    /**
+     * After this long a delivery is interrupted and counts as failed, 10 ms to 1 day; a batch of several items is called
+     * again in halves. Default: 5 min.
+     */
     public PollerBuilder maxDeliveryTime(Duration maxDeliveryTime) {
         this.maxDeliveryTime = Require.between("maxDeliveryTime", maxDeliveryTime, SHORTEST, DAY);
         return this;
     }
 
     /**
-     * An item older than this is Dead instead of being put off once more by {@link RetryAfter}. The age counts from
-     * when it was stored, also after a requeue. Default: 7 days.
+     * An item older than this becomes Dead instead of being put off once more without counting an attempt: by {@link
+     * RetryAfter}, or because its destination cannot be reached or accepts nothing. The age counts from when the item
+     * was first due; a requeue starts it anew. 10 ms to 366 days. Default: 7 days.
      */
     public PollerBuilder maxAge(Duration maxAge) {
         this.maxAge = Require.between("maxAge", maxAge, SHORTEST, YEAR);
@@ -183,26 +186,20 @@ public final class PollerBuilder {
     }
 
     /**
-     * When a destination counts as down; with {@link Destination#byTopic()} each route for itself, with {@link
-     * Handlers} each handler. Default: {@link BreakerPolicy#standard()}.
+     * Which exceptions show that the destination cannot be reached, whatever the message. They count as no attempt. A
+     * destination may also say so itself, with {@link DestinationUnavailableException} or {@link
+     * Outcome#unavailable}. Timeouts and lost connections need not be named: they are taken for an outage while the
+     * destination accepts nothing, and otherwise count. Default: {@link Outages#connectFailures()}; yours replaces it,
+     * so combine them with {@code Outages.connectFailures().or(...)}.
      */
-    public PollerBuilder breaker(BreakerPolicy breaker) {
-        this.breaker = Require.present("breaker", breaker);
+    public PollerBuilder outage(Predicate<Throwable> outage) {
+        this.outage = Require.present("outage", outage);
         return this;
     }
 
     /** What a message that becomes Dead means for the later ones of its key. Default: {@link OnDead#SKIP}. */
     public PollerBuilder onDead(OnDead onDead) {
         this.onDead = Require.present("onDead", onDead);
-        return this;
-    }
-
-    /**
-     * Shares what is known about destinations that are down with other pollers. Default: nothing is shared here;
-     * {@link Outbox#poller()} shares it among the pollers of the outbox.
-     */
-    public PollerBuilder breakers(SharedBreakers breakers) {
-        this.breakers = Require.present("breakers", breakers);
         return this;
     }
 
@@ -263,7 +260,7 @@ public final class PollerBuilder {
             throw new IllegalStateException(
                     "the poller has no destination; call to(...), toBatch(...) or inTransaction(...)");
         }
-        return new Poller(options(), form, destination, breakers);
+        return new Poller(options(), form, destination);
     }
 
     /** {@link #build()} and {@link Poller#start()}. */
@@ -277,13 +274,14 @@ public final class PollerBuilder {
                 source,
                 minBatch,
                 maxBatch,
+                batchBytes,
                 concurrency,
                 executor,
                 lease,
                 maxDeliveryTime,
                 maxAge,
                 retry,
-                breaker,
+                outage,
                 onDead,
                 minIdle,
                 maxIdle,

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -19,13 +20,14 @@ record PollerOptions(
         Source source,
         int minBatch,
         int maxBatch,
+        int batchBytes,
         int concurrency,
         @Nullable Executor executor,
         Duration lease,
         Duration maxDeliveryTime,
         Duration maxAge,
         RetryPolicy retry,
-        BreakerPolicy breaker,
+        Predicate<Throwable> outage,
         OnDead onDead,
         Duration minIdle,
         Duration maxIdle,
@@ -37,7 +39,9 @@ record PollerOptions(
         LongSupplier ticker) {
 
     ClaimRequest claimRequest() {
-        return new ClaimRequest(maxBatch, lease, retry.maxAttempts(), topics, name).onDead(onDead);
+        return new ClaimRequest(maxBatch, lease, retry.maxAttempts(), topics, name)
+                .maxBytes(batchBytes)
+                .onDead(onDead);
     }
 
     long now() {
@@ -50,9 +54,10 @@ record PollerOptions(
 
     /** Everything that shapes its behaviour, for the log. */
     String describe() {
-        return "batchSize=" + minBatch + ".." + maxBatch + ", concurrency=" + concurrency + ", executor="
+        return "table=" + source.name() + ", batchSize=" + minBatch + ".." + maxBatch + ", batchBytes=" + batchBytes
+                + ", concurrency=" + concurrency + ", executor="
                 + (executor == null ? "own" : "given") + ", lease=" + lease + ", maxDeliveryTime=" + maxDeliveryTime
-                + ", maxAge=" + maxAge + ", retry=" + retry + ", breaker=" + breaker + ", onDead=" + onDead + ", idle="
+                + ", maxAge=" + maxAge + ", retry=" + retry + ", onDead=" + onDead + ", idle="
                 + minIdle + ".."
                 + maxIdle + ", drainTimeout="
                 + drainTimeout + ", purgeEvery=" + purgeEvery + ", topics=" + (topics.isEmpty() ? "all" : topics);

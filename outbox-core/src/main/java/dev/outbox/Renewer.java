@@ -13,9 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prolongs the leases of everything in flight when a third of their length is gone. A delivery that takes
+ * Prolongs the leases of everything in flight when a third of their length is gone. A call that takes
  * longer than the maximum is interrupted and not prolonged any more; a run of which one lease is lost is
- * lost altogether. A run that nobody begins for as long is given back.
+ * lost altogether. A run to which nothing happens for as long is given back if nothing of it was begun; otherwise
+ * its leases expire. So no mishap in the poller itself can hold a row for ever.
  */
 final class Renewer {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
@@ -23,7 +24,7 @@ final class Renewer {
     private final PollerOptions options;
     private final InFlight inFlight;
     private final Settler settler;
-    private final Judge judge;
+    private final Verdicts verdicts;
     private final ReentrantLock io;
     private final Runnable onStuck;
 
@@ -31,7 +32,7 @@ final class Renewer {
         this.options = options;
         this.inFlight = inFlight;
         this.settler = settler;
-        this.judge = new Judge(options);
+        this.verdicts = new Verdicts(options);
         this.io = io;
         this.onStuck = onStuck;
     }
@@ -50,9 +51,8 @@ final class Renewer {
             for (Run run : inFlight.runs()) {
                 if (run.isLost(now)) {
                     lose(run);
-                } else if (run.isWaiting(options.maxDeliveryTime().toNanos(), now)) {
-                    settler.add(judge.releaseRest(run)); // our workers hang; somebody else may have time
-                    onStuck.run();
+                } else if (run.isStuck(longestWait(), now)) {
+                    giveUp(run);
                 } else if (!isOverlong(run, now)
                         && run.deadline() - now <= options.lease().toNanos() * 2 / 3) {
                     run.leased().forEach(item -> leases.put(run.lease(item), run));
@@ -63,6 +63,20 @@ final class Renewer {
             }
         } finally {
             io.unlock();
+        }
+    }
+
+    /** How long nothing may happen to a run: a statement may wait as long as a lease before a call comes. */
+    private long longestWait() {
+        return options.maxDeliveryTime().plus(options.lease()).toNanos();
+    }
+
+    private void giveUp(Run run) {
+        if (run.isUntouched()) {
+            settler.add(verdicts.releaseRest(run)); // our workers hang; another poller may have time
+            onStuck.run();
+        } else {
+            lose(run);
         }
     }
 
@@ -92,7 +106,7 @@ final class Renewer {
     private void stopOverlong() {
         long now = options.now();
         for (Run run : inFlight.runs()) {
-            if (isOverlong(run, now) && run.interrupt(Run.Interruption.TOO_LONG)) {
+            if (isOverlong(run, now) && run.interrupt(DeliveryCall.Interruption.TOO_LONG)) {
                 LOG.warn("poller {}: interrupted a delivery after {}", options.name(), options.maxDeliveryTime());
             }
         }

@@ -14,13 +14,6 @@ import org.jspecify.annotations.Nullable;
  * that delivers it, the renewer and the settler; thread-safe.
  */
 final class Run {
-    /** Why a delivery under way was interrupted. */
-    enum Interruption {
-        LEASE_LOST,
-        TOO_LONG,
-        CLOSING
-    }
-
     private final List<WorkItem> items;
     private final Claim claim;
 
@@ -30,7 +23,8 @@ final class Run {
     /** Items whose loss has been told. */
     private final Set<String> toldLost = new HashSet<>();
 
-    private final long firstDeadline;
+    /** Whether it may be delivered although its route is slow. */
+    private final boolean probe;
 
     /** Local end of the lease, counted from before it was asked for: never later than the database's. */
     private long deadline;
@@ -38,14 +32,16 @@ final class Run {
     private boolean lost;
     private int next;
     private @Nullable String settling;
-    private @Nullable Thread deliverer;
-    private long deliveryStarted;
-    private @Nullable Interruption interruption;
+    private @Nullable DeliveryCall call;
 
-    Run(List<WorkItem> items, Claim claim, long deadline) {
+    /** When something last happened to it: it was claimed, begun, called, judged or settled. */
+    private long progress;
+
+    Run(List<WorkItem> items, Claim claim, boolean probe, long claimed, long deadline) {
         this.items = List.copyOf(items);
         this.claim = claim;
-        this.firstDeadline = deadline;
+        this.probe = probe;
+        this.progress = claimed;
         this.deadline = deadline;
         items.forEach(item -> open.add(item.id()));
     }
@@ -54,8 +50,17 @@ final class Run {
         return items.size();
     }
 
+    boolean isProbe() {
+        return probe;
+    }
+
     boolean isKeyed() {
         return items.get(0).key() != null;
+    }
+
+    /** Which attempt the first item is at. */
+    int firstAttempt() {
+        return items.get(0).attempt();
     }
 
     Instant claimedAt() {
@@ -81,20 +86,28 @@ final class Run {
         if (next >= items.size() || isLost(now)) {
             return null;
         }
-        deliverer = Thread.currentThread();
-        deliveryStarted = now;
+        progress = now;
         return items.get(next++);
     }
 
-    /** Delivery returned. An interrupt meant for it does not outlive it. */
-    synchronized @Nullable Interruption end() {
-        Interruption was = interruption;
-        deliverer = null;
-        interruption = null;
-        if (was != null) {
-            Thread.interrupted();
+    /**
+     * A call with the item that was begun is about to be made.
+     *
+     * @return false if the lease is gone: the call must be made without it
+     */
+    synchronized boolean calling(DeliveryCall call) {
+        if (isLost(call.started())) {
+            return false;
         }
-        return was;
+        this.call = call;
+        progress = call.started();
+        return true;
+    }
+
+    /** The call has returned. */
+    synchronized void called(long now) {
+        call = null;
+        progress = now;
     }
 
     /** What has not been begun; after this nothing more can be. */
@@ -105,26 +118,26 @@ final class Run {
     }
 
     /**
-     * Interrupts the delivery under way, if there is one and it has not been interrupted yet.
+     * Interrupts the call under way, if there is one and it has not been interrupted yet.
      *
      * @return whether it was
      */
-    synchronized boolean interrupt(Interruption why) {
-        if (deliverer == null || interruption != null) {
-            return false;
-        }
-        interruption = why;
-        deliverer.interrupt();
-        return true;
+    synchronized boolean interrupt(DeliveryCall.Interruption why) {
+        return call != null && call.interrupt(why);
     }
 
     synchronized boolean isDeliveringSince(long nanos, long now) {
-        return deliverer != null && now - deliveryStarted >= nanos;
+        return call != null && now - call.started() >= nanos;
     }
 
-    /** Whether nobody has begun it, this long after the first lease would have ended. */
-    synchronized boolean isWaiting(long nanos, long now) {
-        return next == 0 && now - firstDeadline >= nanos;
+    /** Whether no call is under way and nothing has happened to it for this long. */
+    synchronized boolean isStuck(long nanos, long now) {
+        return call == null && now - progress >= nanos;
+    }
+
+    /** Whether nothing of it has been begun. */
+    synchronized boolean isUntouched() {
+        return next == 0;
     }
 
     /** The item is being settled in its own transaction: renewing it would only be in the way. */
@@ -152,6 +165,11 @@ final class Run {
         return deadline;
     }
 
+    /** Whether the source said that the lease is gone. */
+    synchronized boolean isTakenAway() {
+        return lost;
+    }
+
     synchronized boolean isLost(long now) {
         return lost || deadline - now <= 0;
     }
@@ -160,10 +178,12 @@ final class Run {
         this.deadline = deadline;
     }
 
-    /** The lease is gone: nothing more is begun, and what is under way is interrupted. */
+    /** The lease is gone: nothing more is begun, and a call that is for nothing else is interrupted. */
     synchronized void lose() {
         lost = true;
-        interrupt(Interruption.LEASE_LOST);
+        if (call != null) {
+            call.leaseLost(this);
+        }
     }
 
     /** Those of these items whose loss has not been told yet. */

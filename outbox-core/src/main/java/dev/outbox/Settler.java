@@ -37,10 +37,12 @@ final class Settler {
     private final ReentrantLock io;
 
     private final Consumer<Verdict> onSettled;
+    private final FailureLog log;
 
-    Settler(PollerOptions options, InFlight inFlight, ReentrantLock io, Consumer<Verdict> onSettled) {
+    Settler(PollerOptions options, InFlight inFlight, FailureLog log, ReentrantLock io, Consumer<Verdict> onSettled) {
         this.options = options;
         this.inFlight = inFlight;
+        this.log = log;
         this.io = io;
         this.onSettled = onSettled;
     }
@@ -135,6 +137,7 @@ final class Settler {
             options.emit(() -> new OutboxEvent.Fenced(options.name(), item));
         } else {
             LOG.debug("poller {}: {} {}", options.name(), settlement.kind(), item);
+            log.settled(verdict);
             options.emit(() -> event(verdict));
         }
         onSettled.accept(verdict);

@@ -3,6 +3,7 @@ package dev.outbox;
 import dev.outbox.spi.Heartbeat;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +27,7 @@ final class Vitals {
     private volatile long started;
     private volatile long succeeded = NEVER;
     private volatile boolean reachable;
+    private volatile @Nullable Survived survived;
     private boolean told;
     private boolean failed;
 
@@ -44,6 +46,13 @@ final class Vitals {
 
     void claimFailed() {
         reachable = false;
+    }
+
+    private record Survived(String error, long at) {}
+
+    /** An error that the poller survived. */
+    void survived(Throwable error) {
+        survived = new Survived(ErrorText.of(error), options.now());
     }
 
     void delivered(Duration took) {
@@ -74,9 +83,10 @@ final class Vitals {
         }
     }
 
-    private Heartbeat heartbeat(boolean last) {
+    private Heartbeat heartbeat(boolean ending) {
         long now = options.now();
         long success = succeeded;
+        Survived last = survived;
         return new Heartbeat(
                 options.name(),
                 version(),
@@ -84,9 +94,9 @@ final class Vitals {
                 success == NEVER ? null : Duration.ofNanos(now - success),
                 options.lease(),
                 Duration.ofNanos(longestDelivery.get()),
-                null,
-                null,
-                last);
+                last == null ? null : last.error,
+                last == null ? null : Duration.ofNanos(now - last.at),
+                ending);
     }
 
     private static String version() {

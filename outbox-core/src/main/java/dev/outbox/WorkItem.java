@@ -1,5 +1,6 @@
 package dev.outbox;
 
+import dev.outbox.internal.OneLine;
 import dev.outbox.internal.Require;
 import java.time.Instant;
 import java.util.Map;
@@ -82,7 +83,7 @@ public record WorkItem(
     /** Names the item without its payload or headers. */
     @Override
     public String toString() {
-        return "WorkItem[id=" + id + ", topic=" + topic() + ", key=" + key() + ", sequence=" + sequence + ", attempt="
-                + attempt + "]";
+        return "WorkItem[id=" + OneLine.of(id) + ", topic=" + OneLine.of(topic()) + ", key=" + OneLine.of(key())
+                + ", sequence=" + sequence + ", attempt=" + attempt + "]";
     }
 }

@@ -14,6 +14,11 @@ public interface WorkQueue {
      * wakes the pollers; or rolls back if the work throws, and throws that on. The connection goes back as it
      * came.
      *
+     * <p>To run it again after a failure is safe if {@link OutboxException#isRetryable()} says so. After an {@link
+     * UnknownCommitException} it is safe only if the work can be repeated: give the message an id of your own, and your
+     * rows a key that refuses the second copy.
+     *
+     * @throws UnknownCommitException if the connection was lost during the commit, which may have succeeded
      * @throws OutboxException if the transaction could not be opened or committed
      */
     default <T, X extends Exception> T transaction(DataSource dataSource, TransactionWork<T, X> work) throws X {

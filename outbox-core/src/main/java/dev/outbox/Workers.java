@@ -19,7 +19,7 @@ final class Workers {
     private final Executor executor;
     private final int concurrency;
     private final Delivery delivery;
-    private final Consumer<Throwable> onFatal;
+    private final Consumer<Throwable> onError;
 
     private final ConcurrentLinkedQueue<Run> queue = new ConcurrentLinkedQueue<>();
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
@@ -30,11 +30,11 @@ final class Workers {
     private final Object lock = new Object();
     private int working;
 
-    Workers(Executor executor, int concurrency, Delivery delivery, Consumer<Throwable> onFatal) {
+    Workers(Executor executor, int concurrency, Delivery delivery, Consumer<Throwable> onError) {
         this.executor = executor;
         this.concurrency = concurrency;
         this.delivery = delivery;
-        this.onFatal = onFatal;
+        this.onError = onError;
     }
 
     /** @throws RejectedExecutionException if the executor takes no more work and nobody is at it */
@@ -64,23 +64,27 @@ final class Workers {
         return threads.contains(Thread.currentThread());
     }
 
-    /** Waits until nobody delivers any more. */
+    /** Waits until nobody delivers any more. An interrupt does not end the wait, and is restored after it. */
     boolean awaitIdle(long nanos) {
         long end = System.nanoTime() + nanos;
-        synchronized (lock) {
-            while (working > 0) {
+        boolean interrupted = false;
+        try {
+            synchronized (lock) {
                 long left = end - System.nanoTime();
-                if (left <= 0) {
-                    return false;
+                while (working > 0 && left > 0) {
+                    try {
+                        lock.wait(left / 1_000_000, (int) (left % 1_000_000));
+                    } catch (InterruptedException e) {
+                        interrupted = true;
+                    }
+                    left = end - System.nanoTime();
                 }
-                try {
-                    lock.wait(left / 1_000_000, (int) (left % 1_000_000));
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                    return false;
-                }
+                return working == 0;
             }
-            return true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -118,16 +122,21 @@ final class Workers {
             do {
                 List<Run> runs = take(delivery.runsPerCall());
                 while (!runs.isEmpty()) {
-                    delivery.deliver(runs);
+                    deliver(runs);
                     runs = take(delivery.runsPerCall());
                 }
             } while (leave() && !queue.isEmpty() && enter());
-        } catch (Throwable fatal) {
-            leave();
-            onFatal.accept(fatal);
-            throw fatal;
         } finally {
             threads.remove(Thread.currentThread());
+        }
+    }
+
+    /** Whatever goes wrong, the worker goes on; the leases of runs that were not finished expire. */
+    private void deliver(List<Run> runs) {
+        try {
+            delivery.deliver(runs);
+        } catch (Throwable error) {
+            onError.accept(error);
         }
     }
 

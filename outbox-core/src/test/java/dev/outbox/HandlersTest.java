@@ -61,7 +61,7 @@ class HandlersTest {
     }
 
     @Test
-    void eachHandlerHasABreakerOfItsOwnAndUnknownTopicsShareOne() {
+    void eachHandlerHasARouteOfItsOwnAndUnknownTopicsShareOne() {
         ByTopic routes = handlers.routes();
 
         assertThat(routes.topics()).containsExactly("placed", "cancelled");

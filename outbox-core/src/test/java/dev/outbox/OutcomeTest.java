@@ -38,11 +38,12 @@ class OutcomeTest {
 
     @Test
     void onlyAPermanentFailureIsDeadAtOnce() {
-        assertThat(Judge.outcome(new PermanentFailureException("no such user"))).isInstanceOf(Outcome.Dead.class);
-        assertThat(Judge.outcome(new PermanentFailureException("no", new IOException())))
+        assertThat(Verdicts.outcome(new PermanentFailureException("no such user")))
                 .isInstanceOf(Outcome.Dead.class);
-        assertThat(Judge.outcome(new IOException())).isInstanceOf(Outcome.Retry.class);
-        assertThat(Judge.outcome(new RetryAfter(Duration.ZERO, "later"))).isInstanceOf(Outcome.Retry.class);
-        assertThat(Judge.outcome(new StackOverflowError())).isInstanceOf(Outcome.Retry.class);
+        assertThat(Verdicts.outcome(new PermanentFailureException("no", new IOException())))
+                .isInstanceOf(Outcome.Dead.class);
+        assertThat(Verdicts.outcome(new IOException())).isInstanceOf(Outcome.Retry.class);
+        assertThat(Verdicts.outcome(new RetryAfter(Duration.ZERO, "later"))).isInstanceOf(Outcome.Retry.class);
+        assertThat(Verdicts.outcome(new StackOverflowError())).isInstanceOf(Outcome.Retry.class);
     }
 }

@@ -25,8 +25,8 @@ class PollerOptionsTest {
     void theDescriptionNamesEveryOptionThatShapesThePoller() {
         assertThat(options().describe())
                 .isEqualTo(
-                        "batchSize=10..20, concurrency=2, executor=own, lease=PT1S, maxDeliveryTime=PT2S, maxAge=PT3S,"
-                                + " retry=" + RetryPolicy.standard() + ", breaker=" + BreakerPolicy.standard()
+                        "table=NoItems, batchSize=10..20, batchBytes=65536, concurrency=2, executor=own, lease=PT1S, maxDeliveryTime=PT2S, maxAge=PT3S,"
+                                + " retry=" + RetryPolicy.standard()
                                 + ", onDead=SKIP, idle=PT4S..PT5S, drainTimeout=PT6S,"
                                 + " purgeEvery=PT7S, topics=[a]");
     }
@@ -40,6 +40,9 @@ class PollerOptionsTest {
                 .hasMessage("batchSize max must be between 20 and 5000, was 10");
         assertThatThrownBy(() -> builder.onDead(null)).hasMessage("onDead must not be null");
         assertThatThrownBy(() -> builder.batchSize(5_001)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.batchBytes(65_535))
+                .hasMessage("batchBytes must be between 65536 and 1073741824, was 65535");
+        assertThatThrownBy(() -> builder.outage(null)).hasMessage("outage must not be null");
         assertThatThrownBy(() -> builder.concurrency(0)).hasMessage("concurrency must be between 1 and 1000, was 0");
         assertThatThrownBy(() -> builder.lease(TOO_SHORT)).hasMessageStartingWith("lease must be between PT0.01S");
         assertThatThrownBy(() -> builder.maxDeliveryTime(TOO_SHORT)).hasMessageStartingWith("maxDeliveryTime must be");
@@ -90,13 +93,14 @@ class PollerOptionsTest {
                 new NoItems(),
                 10,
                 20,
+                65_536,
                 2,
                 null,
                 SECOND,
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(3),
                 RetryPolicy.standard(),
-                BreakerPolicy.standard(),
+                Outages.connectFailures(),
                 OnDead.SKIP,
                 Duration.ofSeconds(4),
                 Duration.ofSeconds(5),

@@ -4,7 +4,6 @@ import static dev.outbox.cli.Database.message;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.BreakerPolicy;
 import dev.outbox.Destination;
 import dev.outbox.Message;
 import dev.outbox.OnDead;
@@ -72,8 +71,6 @@ class IncidentIT {
                 .to(broker)
                 .onDead(OnDead.BLOCK)
                 .lease(Duration.ofMinutes(5))
-                .breaker(
-                        BreakerPolicy.standard().minPause(Duration.ofMillis(50)).maxPause(Duration.ofMillis(200)))
                 .start()) {
             database.enqueue(
                     message("invoices.due").id("i-1"),

@@ -49,14 +49,20 @@ public sealed interface OutboxEvent {
     /** Items dropped undelivered or interrupted, because their lease ran out or was taken. */
     record LeaseLost(String poller, List<WorkItem> items) implements OutboxEvent {}
 
-    /** A destination is down: its items wait, and are not counted as attempts. {@code topic} is one of its. */
+    /** A destination accepts nothing, and is called less often until it does. {@code topic} is one of its. */
     record DestinationDown(String poller, String topic, Throwable cause, Duration pause) implements OutboxEvent {}
 
-    /** A destination that was down has taken an item. */
+    /** A destination that was called less often has accepted an item. */
     record DestinationUp(String poller, String topic) implements OutboxEvent {}
 
     /** Done items removed by retention. */
     record Purged(int count) implements OutboxEvent {}
+
+    /**
+     * An {@link Error} was thrown and survived. {@code where} is {@code destination}, or the part of the poller whose
+     * thread it was: claim, settle, renew, purge or deliver.
+     */
+    record ErrorSurvived(String poller, String where, Throwable error) implements OutboxEvent {}
 
     /** The source could not be reached or refused; the poller backs off and goes on. */
     record PollFailed(String poller, Throwable cause, Duration backoff) implements OutboxEvent {}

@@ -28,7 +28,7 @@ public final class Emitter {
         for (OutboxListener listener : listeners) {
             try {
                 listener.on(made);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 LOG.warn("a listener failed on {}", made.getClass().getSimpleName(), e);
             }
         }

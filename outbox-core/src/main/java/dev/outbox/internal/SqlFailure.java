@@ -1,6 +1,7 @@
 package dev.outbox.internal;
 
 import dev.outbox.OutboxException;
+import dev.outbox.UnknownCommitException;
 import java.sql.SQLException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientException;
@@ -27,6 +28,9 @@ public final class SqlFailure {
     private static final Set<Integer> QUOTING =
             Set.of(241, 242, 245, 295, 515, 547, 2601, 2627, 2628, 8114, 8115, 8152);
 
+    /** Errors of SQL Server after which the connection is gone. */
+    private static final Set<Integer> LOST = Set.of(596, 6005, 10053, 10054, 10060, 40143, 40197, 40501, 40613);
+
     private SqlFailure() {}
 
     /**
@@ -36,13 +40,42 @@ public final class SqlFailure {
      * @param what failed, as the start of a sentence: "enqueue into outbox failed"
      */
     public static OutboxException of(String what, SQLException e) {
-        String description = describe(e);
-        SQLException cause = new SQLException(description, e.getSQLState(), e.getErrorCode());
+        return new OutboxException(what + ": " + describe(e), withoutDetails(e), isRetryable(e));
+    }
+
+    /**
+     * The same for a commit. If the server answered that it failed, it did; if the connection was lost before an answer
+     * came, it may have succeeded.
+     */
+    public static OutboxException ofCommit(SQLException e) {
+        if (!isAnswer(e)) {
+            return new UnknownCommitException(
+                    "the commit got no answer, so the transaction may have been committed; before you run it again, look"
+                            + " for its effects: " + describe(e),
+                    withoutDetails(e));
+        }
+        return of("the commit failed", e);
+    }
+
+    private static SQLException withoutDetails(SQLException e) {
+        SQLException cause = new SQLException(describe(e), e.getSQLState(), e.getErrorCode());
         cause.setStackTrace(e.getStackTrace());
         if (e.getCause() != null && !(e.getCause() instanceof SQLException)) {
             cause.initCause(e.getCause());
         }
-        return new OutboxException(what + ": " + description, cause, isRetryable(e));
+        return cause;
+    }
+
+    /** Whether the server itself refused, and the session lived on: then nothing was committed. */
+    private static boolean isAnswer(SQLException e) {
+        String state = e.getSQLState();
+        if (state == null || state.length() < 2 || e instanceof SQLRecoverableException) {
+            return false;
+        }
+        if (isOfSqlServer(state)) {
+            return e.getErrorCode() > 0 && !LOST.contains(e.getErrorCode());
+        }
+        return !state.startsWith("08") && !state.startsWith("57") && !state.equals("40003");
     }
 
     /** True if the same work in a new transaction, maybe on a new connection, may succeed. */

@@ -3,7 +3,6 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.BreakerPolicy;
 import dev.outbox.Destination;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
@@ -72,7 +71,6 @@ class OutageIT {
             pollers.add(outbox.poller()
                     .to(destination)
                     .retry(RetryPolicy.standard().maxAttempts(2))
-                    .breaker(new BreakerPolicy(5, Duration.ofMillis(200), Duration.ofSeconds(2)))
                     .batchSize(50)
                     .start());
         }

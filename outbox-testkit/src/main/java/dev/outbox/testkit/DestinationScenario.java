@@ -1,6 +1,5 @@
 package dev.outbox.testkit;
 
-import dev.outbox.BreakerPolicy;
 import dev.outbox.Message;
 import dev.outbox.Outcome;
 import dev.outbox.Poller;
@@ -91,7 +90,6 @@ public final class DestinationScenario {
                 .ticker(outbox.clock()::nanoTime)
                 .lease(LEASE)
                 .retry(RetryPolicy.standard().baseDelay(Duration.ofMillis(1)).maxAttempts(1_000))
-                .breaker(BreakerPolicy.standard().failures(1_000))
                 .toBatch(fixture.destination())
                 .build();
     }

@@ -1,7 +1,6 @@
 package dev.outbox.torture;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.BreakerPolicy;
 import dev.outbox.Inbox;
 import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
@@ -92,7 +91,6 @@ final class WorkerMain {
                 .lease(ChildSettings.LEASE)
                 .idle(Duration.ofMillis(10), Duration.ofMillis(100))
                 .retry(new RetryPolicy(Duration.ofMillis(10), Duration.ofMillis(200), settings.maxAttempts()))
-                .breaker(new BreakerPolicy(20, Duration.ofMillis(50), Duration.ofMillis(200)))
                 .maxDeliveryTime(Duration.ofSeconds(10))
                 .drainTimeout(Duration.ofMillis(500));
     }

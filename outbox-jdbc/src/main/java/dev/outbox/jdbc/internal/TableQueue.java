@@ -2,7 +2,6 @@ package dev.outbox.jdbc.internal;
 
 import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
-import dev.outbox.SharedBreakers;
 import dev.outbox.internal.LocalWakeUp;
 import dev.outbox.internal.Purging;
 import dev.outbox.internal.Require;
@@ -26,7 +25,6 @@ public final class TableQueue {
     private final Function<Duration, IntSupplier> purges;
     private final @Nullable RemoteWakeUp remote;
     private final LocalWakeUp wakeUp = new LocalWakeUp();
-    private final SharedBreakers breakers = new SharedBreakers();
 
     /** One object, so that many enqueues of a transaction wake once. */
     private final Runnable wakeAll = this::wakeUp;
@@ -54,10 +52,7 @@ public final class TableQueue {
     }
 
     public PollerBuilder poller() {
-        PollerBuilder poller = Poller.from(source())
-                .ticker(settings.ticker())
-                .breakers(breakers)
-                .wakeUp(wakeUp);
+        PollerBuilder poller = Poller.from(source()).ticker(settings.ticker()).wakeUp(wakeUp);
         if (remote != null) {
             poller.wakeUp(remote);
         }

@@ -15,13 +15,22 @@ import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
 import dev.outbox.Status;
 import dev.outbox.event.OutboxEvent;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Heartbeat;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
 import dev.outbox.testkit.InMemoryStore;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -232,39 +241,93 @@ class LifecycleTest {
     }
 
     @Test
-    void outOfMemoryInADestinationStopsThePollerAndReachesTheHandler() {
-        catchUncaught();
-        List<String> ids = store.add(unkeyed(3));
-        OutOfMemoryError fatal = new OutOfMemoryError("heap");
-        Poller poller = poller("oom", item -> {
-                    throw fatal;
+    void anErrorInADestinationIsAFailedAttemptAndThePollerGoesOn() {
+        String bad = store.add(message("bad")).get(0);
+        Events events = new Events();
+        try (Poller poller = poller("oom", item -> {
+                    if (item.payload().equals("bad")) {
+                        throw new OutOfMemoryError("heap");
+                    }
                 })
-                .concurrency(1)
-                .start();
+                .listener(events)
+                .start()) {
+            await().until(() -> state(store, bad).lastError() != null);
+            String good = store.add(message("good")).get(0);
+            poller.wakeUp();
+            awaitStatus(store, good, Status.DONE);
 
-        await().until(() -> !poller.isRunning() && !uncaught.isEmpty());
-        poller.close();
-
-        assertThat(uncaught).containsOnly(fatal);
-        assertThat(state(store, ids.get(0)).attempts()).isOne();
-        assertThat(store.items()).allSatisfy(item -> assertThat(item.status()).isEqualTo(Status.READY));
-        awaitNoThreads("oom");
+            assertThat(poller.isRunning()).isTrue();
+            assertThat(state(store, bad).attempts()).isPositive();
+            assertThat(events.of(OutboxEvent.ErrorSurvived.class))
+                    .first()
+                    .satisfies(event -> assertThat(event.where()).isEqualTo("destination"));
+        }
     }
 
     @Test
-    void outOfMemoryInTheSourceStopsThePollerAndReachesTheHandler() {
-        catchUncaught();
-        OutOfMemoryError fatal = new OutOfMemoryError("heap");
-        WatchedSource source = new WatchedSource(store.source());
-        source.beforeClaim = () -> {
-            throw fatal;
+    void anErrorInAThreadOfThePollerIsReportedAndTheThreadGoesOn() {
+        List<String> where = new CopyOnWriteArrayList<>();
+        AtomicReference<Heartbeat> heartbeat = new AtomicReference<>();
+        Map<String, AtomicBoolean> failing = new ConcurrentHashMap<>();
+        List.of("claim", "settle", "renew", "purge").forEach(part -> failing.put(part, new AtomicBoolean(true)));
+        ForwardingSource source = new ForwardingSource(store.source()) {
+            private void failOnce(String part) {
+                if (failing.get(part).compareAndSet(true, false)) {
+                    throw new OutOfMemoryError("heap");
+                }
+            }
+
+            @Override
+            public Claim claim(ClaimRequest request) {
+                failOnce("claim");
+                return super.claim(request);
+            }
+
+            @Override
+            public Set<Lease> settle(List<Settlement> settlements) {
+                failOnce("settle");
+                return super.settle(settlements);
+            }
+
+            @Override
+            public Set<Lease> renew(List<Lease> leases, Duration length) {
+                failOnce("renew");
+                return super.renew(leases, length);
+            }
+
+            @Override
+            public int purge() {
+                failOnce("purge");
+                return super.purge();
+            }
+
+            @Override
+            public void heartbeat(Heartbeat beat) {
+                heartbeat.set(beat);
+            }
         };
-        Poller poller = Poller.from(source).to(item -> {}).name("source-oom").start();
+        store.add(unkeyed(3));
+        try (Poller poller = Poller.from(source)
+                .to(item -> await().until(() -> !failing.get("renew").get()))
+                .listener(event -> {
+                    if (event instanceof OutboxEvent.ErrorSurvived survived) {
+                        where.add(survived.where());
+                    }
+                })
+                .lease(Duration.ofMillis(300))
+                .purgeEvery(Duration.ofMillis(10))
+                .name("survivor")
+                .start()) {
+            Fixture.awaitAllDone(store);
+            await().until(() -> where.containsAll(failing.keySet()));
+            await().until(() -> heartbeat.get() != null && heartbeat.get().lastError() != null);
 
-        await().until(() -> !poller.isRunning() && !uncaught.isEmpty());
-
-        assertThat(uncaught).containsExactly(fatal);
-        awaitNoThreads("source-oom");
+            assertThat(poller.isRunning()).isTrue();
+            assertThat(heartbeat.get().lastError()).isEqualTo("java.lang.OutOfMemoryError: heap");
+            assertThat(heartbeat.get().sinceError()).isNotNull();
+            assertThat(heartbeat.get().last()).isFalse();
+        }
+        assertThat(heartbeat.get().last()).isTrue();
     }
 
     @Test

@@ -1,67 +1,74 @@
 package dev.outbox.testkit.poller;
 
-import static dev.outbox.testkit.poller.Fixture.HOUR;
-import static dev.outbox.testkit.poller.Fixture.await;
-import static dev.outbox.testkit.poller.Fixture.awaitStatus;
 import static dev.outbox.testkit.poller.Fixture.message;
 import static dev.outbox.testkit.poller.Fixture.run;
 import static dev.outbox.testkit.poller.Fixture.state;
 import static dev.outbox.testkit.poller.Fixture.unkeyed;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.BreakerPolicy;
 import dev.outbox.Destination;
+import dev.outbox.DestinationUnavailableException;
 import dev.outbox.Message;
 import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
 import dev.outbox.RetryPolicy;
-import dev.outbox.SharedBreakers;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.testkit.InMemoryStore;
+import dev.outbox.testkit.ItemState;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a destination that is down is asked, and what its items pay for it. */
+/** What a destination that accepts nothing is asked, and what its items pay for it. */
 @Timeout(60)
 class OutageTest {
     private static final Duration STEP = Duration.ofMillis(50);
+    private static final Duration SECOND = Duration.ofSeconds(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
+    /** Failures until an outage that is not recognised slows the calls down, and that one is. */
+    private static final int MANY = 300;
+
+    private static final int HANDFUL = 5;
+
+    /** Calls in a minute with pauses of 0.2 s doubling to 5 s, each a quarter shorter at most. */
+    private static final int CALLS_IN_A_MINUTE = 5 + 60 * 4 / 3 / 5 + 1;
+
     private final TestTime time = new TestTime();
+    private final LongSupplier ticker = time::ticker;
     private final InMemoryStore store = new InMemoryStore(time.store);
-    private final SharedBreakers breakers = new SharedBreakers();
     private final Events events = new Events();
 
     /** Fails what it is told to; counts its calls. */
     private static final class Broker implements Destination {
         private final AtomicInteger calls = new AtomicInteger();
         private volatile Predicate<WorkItem> fails = item -> true;
+        private volatile Supplier<Exception> failure = () -> new IOException("down");
 
         @Override
-        public void deliver(WorkItem item) throws IOException {
+        public void deliver(WorkItem item) throws Exception {
             calls.incrementAndGet();
             if (fails.test(item)) {
-                throw new IOException("down");
+                throw failure.get();
             }
         }
     }
 
     private PollerBuilder poller(Destination destination) {
-        return Poller.from(store.source())
-                .to(destination)
-                .breakers(breakers)
-                .ticker(time::ticker)
-                .listener(events);
+        return Poller.from(store.source()).to(destination).ticker(ticker).listener(events);
     }
 
     private List<Poller> pollers(int count, Destination destination) {
@@ -78,184 +85,253 @@ class OutageTest {
         }
     }
 
-    private List<Integer> attempts() {
-        return store.items().stream().map(item -> item.attempts()).distinct().toList();
+    private List<ItemState> with(Status status) {
+        return store.items().stream().filter(item -> item.status() == status).toList();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4, 16})
-    void aDeadDestinationIsCalledAsOftenByManyPollersAsByOne(int count) {
-        store.add(unkeyed(500));
+    void anUnrecognisedOutageCostsAFewHundredCallsHoweverManyPollersThereAre(int count) {
+        store.add(unkeyed(2_000));
         Broker broker = new Broker();
 
         pollFor(MINUTE, pollers(count, broker));
 
-        // five failures open the breaker; probes after 1, 2, 4, 8 and 16 s, each a quarter later at most
-        assertThat(broker.calls).hasValue(5 + 5);
+        assertThat(broker.calls).hasValueBetween(MANY, MANY + CALLS_IN_A_MINUTE);
         assertThat(events.count(OutboxEvent.DestinationDown.class)).isEqualTo(1);
+        assertThat(with(Status.DEAD)).isEmpty();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 4})
-    void soIsADeadRouteAndTheOtherRoutesDeliverAll(int count) {
-        store.add(IntStream.range(0, 1_000)
+    void aRecognisedOutageCostsAHandfulOfCallsAndNoAttempt(int count) {
+        store.add(unkeyed(2_000));
+        for (Supplier<Exception> failure : List.<Supplier<Exception>>of(
+                () -> new DestinationUnavailableException("down"),
+                () -> new IllegalStateException(new ConnectException("Connection refused")))) {
+            Broker broker = new Broker();
+            broker.failure = failure;
+
+            pollFor(MINUTE, pollers(count, broker));
+
+            assertThat(broker.calls).hasValueBetween(HANDFUL, HANDFUL + CALLS_IN_A_MINUTE);
+            assertThat(store.items())
+                    .allSatisfy(item -> assertThat(item.attempts()).isZero());
+        }
+    }
+
+    @Test
+    void anExceptionOfYourOwnCanBeRecognised() {
+        store.add(unkeyed(100));
+        Broker broker = new Broker();
+
+        pollFor(
+                MINUTE,
+                List.of(poller(broker)
+                        .outage(e -> "down".equals(e.getMessage()))
+                        .build()));
+
+        assertThat(store.items()).allSatisfy(item -> assertThat(item.attempts()).isZero());
+    }
+
+    @Test
+    void afterAnOutageEverythingIsDeliveredWithinSeconds() {
+        store.add(unkeyed(5_000));
+        Broker broker = new Broker();
+        List<Poller> pollers = pollers(4, broker);
+        pollFor(MINUTE.multipliedBy(10), pollers);
+
+        broker.fails = item -> false;
+        pollFor(Duration.ofSeconds(11), pollers);
+
+        assertThat(with(Status.DONE)).hasSize(5_000);
+        assertThat(events.count(OutboxEvent.DestinationUp.class)).isEqualTo(1);
+    }
+
+    @Test
+    void aRouteThatAcceptsNothingDoesNotHoldUpTheOthersAndIsNotClaimedFor() {
+        store.add(IntStream.range(0, 2_000)
                 .mapToObj(i -> Message.to(i % 2 == 0 ? "bad" : "good").payload("{}"))
                 .toList());
         Broker bad = new Broker();
         Broker good = new Broker();
         good.fails = item -> false;
-        List<Poller> pollers = IntStream.range(0, count)
-                .mapToObj(i -> poller(Destination.byTopic().route("bad", bad).route("good", good))
-                        .build())
-                .toList();
+        WatchedSource source = new WatchedSource(store.source());
+        Poller poller = Poller.from(source)
+                .to(Destination.byTopic().route("bad", bad).route("good", good))
+                .ticker(ticker)
+                .build();
 
-        pollFor(MINUTE, pollers);
+        pollFor(SECOND, List.of(poller));
+        assertThat(good.calls).hasValue(1_000);
+        int claims = source.claimCalls.get();
+        pollFor(MINUTE, List.of(poller));
 
-        assertThat(good.calls).hasValue(500);
-        assertThat(bad.calls).hasValue(5 + 5);
-        assertThat(store.items())
-                .filteredOn(item -> item.status() != Status.DONE)
-                .hasSize(500)
-                .allSatisfy(item -> assertThat(item.attempts()).isZero());
+        assertThat(bad.calls).hasValueBetween(MANY, MANY + CALLS_IN_A_MINUTE);
+        assertThat(source.claimCalls.get() - claims)
+                .as("one per poll, and one per call of the bad route")
+                .isLessThanOrEqualTo((int) MINUTE.dividedBy(STEP) + CALLS_IN_A_MINUTE);
     }
 
     @Test
-    void aDeadRouteCostsTheOtherRoutesNextToNoClaims() {
-        int alone = claimsUntilTheGoodRouteIsDone(0);
-        int besideADeadRoute = claimsUntilTheGoodRouteIsDone(500);
-
-        // what was claimed of the dead route before it was known to be, and with the probes
-        assertThat(besideADeadRoute).isBetween(alone, alone + 2);
-    }
-
-    private int claimsUntilTheGoodRouteIsDone(int badItems) {
-        InMemoryStore both = new InMemoryStore(time.store);
-        both.add(IntStream.range(0, badItems)
-                .mapToObj(i -> Message.to("bad").payload("{}"))
-                .toList());
-        both.add(IntStream.range(0, 500)
-                .mapToObj(i -> Message.to("good").payload("{}"))
+    void theRouteOfAllOtherTopicsIsLeftOutWithoutRememberingTheirNames() {
+        store.add(IntStream.range(0, 2_000)
+                .mapToObj(i -> Message.to(i % 2 == 0 ? "other-" + i : "named").payload("{}"))
                 .toList());
         Broker bad = new Broker();
         Broker good = new Broker();
         good.fails = item -> false;
-        WatchedSource source = new WatchedSource(both.source());
-        Poller poller = Poller.from(source)
-                .to(Destination.byTopic().route("bad", bad).route("good", good))
-                .batchSize(50)
-                .ticker(time::ticker)
+        Poller poller = poller(Destination.byTopic().route("named", good).otherwise(bad))
                 .build();
-        while (good.calls.get() < 500) {
-            poller.pollOnce();
-            time.pass(Duration.ofMillis(1));
-        }
-        assertThat(bad.calls).hasValue(badItems == 0 ? 0 : 5);
-        return source.claimCalls.get();
+
+        pollFor(MINUTE, List.of(poller));
+        assertThat(good.calls).hasValue(1_000);
+        assertThat(bad.calls).hasValueBetween(MANY, MANY + CALLS_IN_A_MINUTE);
+        bad.fails = item -> false;
+        pollFor(MINUTE, List.of(poller));
+
+        assertThat(with(Status.DONE)).hasSize(2_000);
     }
 
     @Test
-    void pollersWithDestinationsOfTheirOwnDoNotStopEachOther() {
-        store.add(unkeyed(50));
+    void pollersWithDestinationsOfTheirOwnDoNotSlowEachOtherDown() {
+        store.add(unkeyed(1_000));
         Broker down = new Broker();
         Broker up = new Broker();
         up.fails = item -> false;
-        Poller one = poller(down).topics("t").build();
-        Poller other = poller(up).topics("t").build();
 
-        one.pollOnce();
+        poller(down).build().pollOnce();
         assertThat(events.count(OutboxEvent.DestinationDown.class)).isEqualTo(1);
-        time.pass(Duration.ofSeconds(2));
-        other.pollOnce();
+        pollFor(SECOND.multipliedBy(10), List.of(poller(up).build()));
 
-        assertThat(up.calls).hasValue(50);
+        assertThat(with(Status.DONE)).hasSize(1_000);
     }
 
     @Test
-    void whoFindsTheDestinationBackWakesTheOthers() {
-        Broker broker = new Broker();
-        BreakerPolicy longPause = new BreakerPolicy(1, HOUR, HOUR);
-        String first = store.add(Message.to("first").payload("{}")).get(0);
-        try (Poller finder = poller(broker)
-                        .topics("first")
-                        .breaker(longPause)
-                        .idle(HOUR, HOUR)
-                        .start();
-                Poller other = poller(broker)
-                        .topics("second")
-                        .breaker(longPause)
-                        .idle(HOUR, HOUR)
-                        .build()) {
-            await("the breaker opens").until(() -> state(store, first).attempts() == 0 && broker.calls.get() == 1);
-            other.start();
-            String second = store.add(Message.to("second").payload("{}")).get(0);
-            other.wakeUp();
-
-            broker.fails = item -> false;
-            time.pass(HOUR.multipliedBy(2));
-            finder.wakeUp();
-
-            awaitStatus(store, first, Status.DONE);
-            awaitStatus(store, second, Status.DONE);
-        }
-    }
-
-    @Test
-    void anOutageOfASingleKeyUsesUpTheAttemptsOfFourItemsAndOpensTheBreakerWithTheFifth() {
+    void anUnrecognisedOutageKillsAtMostFourItems() {
         store.add(run("only key", 20));
         Broker broker = new Broker();
-        Poller poller = poller(broker).build();
+        List<Poller> pollers = List.of(poller(broker)
+                .retry(RetryPolicy.standard().baseDelay(STEP).maxAttempts(3))
+                .build());
 
-        while (events.count(OutboxEvent.DestinationDown.class) == 0 && broker.calls.get() < 1_000) {
-            poller.pollOnce();
-            time.pass(Duration.ofSeconds(1));
-        }
-        int dead = 4;
-        assertThat(broker.calls).hasValue(dead * RetryPolicy.standard().maxAttempts() + 1);
-        assertThat(events.count(OutboxEvent.Dead.class)).isEqualTo(dead);
-        pollFor(HOUR, List.of(poller));
+        pollFor(MINUTE.multipliedBy(30), pollers);
 
-        assertThat(events.count(OutboxEvent.Dead.class)).isEqualTo(dead);
-        assertThat(store.items().subList(dead, 20))
-                .allSatisfy(item -> assertThat(item.attempts()).isZero());
-    }
-
-    @Test
-    void withAThresholdOfOneTheOutageOfASingleKeyUsesUpNone() {
-        store.add(run("only key", 20));
-        Broker broker = new Broker();
-        List<Poller> pollers = List.of(
-                poller(broker).breaker(BreakerPolicy.standard().failures(1)).build());
-
-        pollFor(HOUR, pollers);
-        assertThat(attempts()).containsExactly(0);
+        assertThat(with(Status.DEAD)).hasSize(4);
+        assertThat(with(Status.READY)).hasSize(16);
+        assertThat(state(store, with(Status.READY).get(0).id()).lastError()).contains("down");
         broker.fails = item -> false;
         pollFor(MINUTE, pollers);
-
-        assertThat(store.items()).allSatisfy(item -> {
-            assertThat(item.status()).isEqualTo(Status.DONE);
-            assertThat(item.attempts()).isEqualTo(1);
-        });
+        assertThat(with(Status.DONE)).hasSize(16);
     }
 
     @Test
-    void withAThresholdOfOneABadItemAmongGoodOnesIsDeadAllTheSame() {
+    void aSingleFailingMessageInAnIdleSystemIsDeadByItsRetryPolicy() {
         String bad = store.add(message("bad")).get(0);
         Broker broker = new Broker();
-        broker.fails = item -> item.payload().equals("bad");
-        List<Poller> pollers = List.of(
-                poller(broker).breaker(BreakerPolicy.standard().failures(1)).build());
 
-        int added = 0;
-        while (state(store, bad).status() != Status.DEAD && added < 2_000) {
-            store.add(message("good"));
-            added++;
-            pollFor(Duration.ofSeconds(1), pollers);
-        }
+        pollFor(MINUTE.multipliedBy(10), pollers(1, broker));
 
         assertThat(state(store, bad).status()).isEqualTo(Status.DEAD);
+        assertThat(broker.calls).hasValue(RetryPolicy.standard().maxAttempts());
+    }
+
+    @Test
+    void fivePoisonMessagesAloneWaitForASuccessOrTheMaximumAge() {
+        store.add(unkeyed(5));
+        Broker broker = new Broker();
+        RetryPolicy quick =
+                RetryPolicy.standard().baseDelay(STEP).maxDelay(SECOND).maxAttempts(3);
+        List<Poller> pollers =
+                List.of(poller(broker).retry(quick).maxAge(Duration.ofHours(1)).build());
+
+        pollFor(Duration.ofMinutes(50), pollers);
+        assertThat(with(Status.READY)).hasSize(5);
+        pollFor(Duration.ofMinutes(15), pollers);
+
+        assertThat(with(Status.DEAD)).hasSize(5);
+        assertThat(with(Status.DEAD).get(0).lastError()).contains("older than the maximum age");
+    }
+
+    @Test
+    void fivePoisonMessagesBesideGoodOnesAreDeadByTheirRetryPolicy() {
+        store.add(IntStream.range(0, 5).mapToObj(i -> message("bad")).toList());
+        Broker broker = new Broker();
+        broker.fails = item -> item.payload().equals("bad");
+        List<Poller> pollers = List.of(poller(broker)
+                .retry(RetryPolicy.standard().baseDelay(STEP).maxAttempts(3))
+                .build());
+
+        for (int i = 0; i < 100; i++) {
+            store.add(message("good"));
+            pollFor(STEP, pollers);
+        }
+
+        assertThat(with(Status.DONE)).hasSize(100);
+        assertThat(with(Status.DEAD)).hasSize(5);
+        assertThat(broker.calls).hasValueLessThan(100 + 5 * 3 * 3);
+    }
+
+    @Test
+    void aProcessThatIsRestartedInAnOutageAgainAndAgainKillsNothing() {
+        store.add(unkeyed(50));
+        RetryPolicy quick =
+                RetryPolicy.standard().baseDelay(STEP).maxDelay(STEP).maxAttempts(3);
+
+        for (int process = 0; process < 20; process++) {
+            Broker broker = new Broker(); // a destination of its own, as another process would have
+            pollFor(
+                    STEP.multipliedBy(2),
+                    List.of(poller(broker).batchSize(4).retry(quick).build()));
+        }
+
+        assertThat(with(Status.DEAD)).isEmpty();
+    }
+
+    @Test
+    void readTimeoutsCountUnlessTheRouteAcceptsNothing() {
+        String bad = store.add(message("bad")).get(0);
+        Broker broker = new Broker();
+        broker.failure = () -> new SocketTimeoutException("Read timed out");
+        broker.fails = item -> item.payload().equals("bad");
+        List<Poller> pollers = pollers(1, broker);
+        for (int i = 0; i < 600; i++) {
+            store.add(message("good"));
+            pollFor(SECOND, pollers);
+        }
+        assertThat(state(store, bad).status()).isEqualTo(Status.DEAD);
+
+        broker.fails = item -> true;
+        store.add(unkeyed(2_000));
         pollFor(MINUTE, pollers);
+
         assertThat(store.items())
-                .filteredOn(item -> item.status() == Status.DONE)
-                .hasSize(added);
+                .filteredOn(item -> item.status() == Status.READY)
+                .allSatisfy(item -> assertThat(item.attempts()).isLessThanOrEqualTo(1));
+        assertThat(broker.calls)
+                .as("recognised once five have failed")
+                .hasValueLessThan(600 + RetryPolicy.standard().maxAttempts() + 2 * HANDFUL + CALLS_IN_A_MINUTE);
+    }
+
+    @Test
+    void poisonInAnOutageIsDeadOnceTheOutageIsOver() {
+        store.add(IntStream.range(0, 500)
+                .mapToObj(i -> message(i % 10 == 0 ? "bad" : "good"))
+                .toList());
+        Broker broker = new Broker();
+        List<Poller> pollers = pollers(1, broker);
+        pollFor(MINUTE.multipliedBy(10), pollers);
+        assertThat(with(Status.DEAD)).isEmpty();
+
+        broker.fails = item -> item.payload().equals("bad");
+        int minutes = 20;
+        for (int second = 0; second < minutes * 60; second++) {
+            store.add(message("good"));
+            pollers.forEach(Poller::pollOnce);
+            time.pass(SECOND);
+        }
+
+        assertThat(with(Status.DONE)).hasSize(450 + minutes * 60);
+        assertThat(with(Status.DEAD)).hasSize(50);
     }
 }

@@ -1,0 +1,240 @@
+package dev.outbox;
+
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
+
+/**
+ * A destination as this process knows it: whether it accepts anything, and how often it may be called. All pollers
+ * of the process with the same destination, or an equal one, share it. Thread-safe.
+ *
+ * <p>It never holds a verdict back. It answers two questions about a failure that has just happened: is the
+ * destination to blame, so that a last attempt must not kill the item, and how soon may the next call be made.
+ *
+ * <ul>
+ *   <li>The route <i>accepts nothing</i> if {@value #ENOUGH} different items failed since its last success.
+ *   <li>The route is <i>slow</i> after {@value #MANY} failures since its last success, or {@value #ENOUGH} of them
+ *       that were recognised as an outage: one call at a time, after a pause that doubles with each failure. One
+ *       success restores full speed.
+ * </ul>
+ */
+final class Route {
+    /** So many different items that failed since the last success show that the route accepts nothing. */
+    static final int ENOUGH = 5;
+
+    /** So many failures since the last success slow the route down, if no outage was recognised. */
+    static final int MANY = 300;
+
+    static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
+    static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+
+    /** For so long a route without a success does not kill items that failed before this process knew them. */
+    static final Duration FIRST_MINUTES = Duration.ofMinutes(5);
+
+    /** While another poller makes the one call, look again after this. */
+    private static final long LOOK_AGAIN = Duration.ofMillis(50).toNanos();
+
+    /** How many items are remembered that were excused. */
+    private static final int MOST_EXCUSED = 1_000;
+
+    private static final List<WeakReference<Route>> KNOWN = new ArrayList<>();
+
+    private final Object destination;
+    private final LongSupplier ticker;
+    private final long since;
+
+    /** The first items that failed since the last success, at most {@link #ENOUGH}. */
+    private final Map<String, Failures> failed = new LinkedHashMap<>();
+
+    private final Set<String> excused = Collections.newSetFromMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+            return size() > MOST_EXCUSED;
+        }
+    });
+
+    private boolean accepted;
+    private int failures;
+    private int outages;
+    private int batchLimit = Integer.MAX_VALUE;
+
+    private boolean slow;
+    private long slowSince;
+    private Duration pause = Duration.ZERO;
+    private long nextCall;
+    private boolean calling;
+    private long callEnds;
+
+    /** @param count how often this process has seen the item fail since the last success */
+    private record Failures(int count, long lastAt) {}
+
+    /**
+     * What the route thinks after a failure.
+     *
+     * @param acceptsNothing whether the destination rather than the item is to blame
+     * @param pause until the next call; zero at full speed
+     * @param slowedDown whether this failure has slowed it down
+     */
+    record Standing(boolean acceptsNothing, Duration pause, boolean slowedDown) {
+        /** The failure of one item while others are accepted. */
+        static final Standing HEALTHY = new Standing(false, Duration.ZERO, false);
+    }
+
+    private Route(Object destination, LongSupplier ticker) {
+        this.destination = destination;
+        this.ticker = ticker;
+        this.since = ticker.getAsLong();
+    }
+
+    /** The route of a destination. The caller keeps it: it is forgotten together with the last poller that uses it. */
+    static Route of(Object destination, LongSupplier ticker) {
+        synchronized (KNOWN) {
+            KNOWN.removeIf(one -> one.get() == null);
+            for (WeakReference<Route> one : KNOWN) {
+                Route route = one.get();
+                if (route != null && route.ticker == ticker && route.destination.equals(destination)) {
+                    return route;
+                }
+            }
+            Route route = new Route(destination, ticker);
+            KNOWN.add(new WeakReference<>(route));
+            return route;
+        }
+    }
+
+    /**
+     * The destination took an item. That says something only about failures from before the call began: a long call
+     * may succeed while the destination is going down.
+     *
+     * @return whether the route was slow until now
+     */
+    synchronized boolean succeeded(long started) {
+        accepted = true;
+        failed.values().removeIf(one -> one.lastAt - started <= 0);
+        if (slow && started - slowSince < 0) {
+            return false;
+        }
+        boolean wasSlow = slow;
+        failures = failed.size();
+        outages = 0;
+        slow = false;
+        calling = false;
+        pause = Duration.ZERO;
+        return wasSlow;
+    }
+
+    /**
+     * An item failed.
+     *
+     * @param recognised whether the failure is known to be an outage
+     * @param started when the call began
+     */
+    synchronized Standing failed(WorkItem item, boolean recognised, long started, long now) {
+        Failures before = failed.get(item.id());
+        if (before != null || failed.size() < ENOUGH) {
+            failed.put(item.id(), new Failures(before == null ? 1 : before.count + 1, now));
+        }
+        failures++;
+        outages += recognised ? 1 : 0;
+        boolean slowsDown = !slow && (failures >= MANY || outages >= ENOUGH);
+        if (slowsDown) {
+            slow = true;
+            slowSince = now;
+            rest(SHORTEST_PAUSE, now);
+        } else if (slow && started - slowSince >= 0) {
+            Duration twice = pause.multipliedBy(2);
+            rest(twice.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : twice, now);
+        }
+        return new Standing(acceptsNothing(item, now), pause, slowsDown);
+    }
+
+    /** A call ended, or was not made after all, without telling whether the destination accepts anything. */
+    synchronized void abandoned(long now) {
+        if (slow && calling) {
+            rest(pause, now);
+        }
+    }
+
+    /** Whether an outage rather than the item is to be blamed if it fails now. */
+    synchronized boolean acceptsNothing(WorkItem item, long now) {
+        if (failed.size() >= ENOUGH) {
+            return true;
+        }
+        Failures seen = failed.get(item.id());
+        boolean failedElsewhere = item.attempt() > (seen == null ? 0 : seen.count);
+        return !accepted && failedElsewhere && now - since < FIRST_MINUTES.toNanos();
+    }
+
+    /** Whether this is the first time that the item is to be excused, as far as is remembered. */
+    synchronized boolean excuses(WorkItem item) {
+        return excused.add(item.id());
+    }
+
+    synchronized boolean isSlow() {
+        return slow;
+    }
+
+    /** The pause between calls; zero at full speed. */
+    synchronized Duration pause() {
+        return pause;
+    }
+
+    /**
+     * Asks for the one call that a slow route allows now.
+     *
+     * @param longest after this long the call counts as abandoned
+     */
+    synchronized boolean mayCall(long now, Duration longest) {
+        if (!slow || isCalling(now) || nextCall - now > 0) {
+            return false;
+        }
+        calling = true;
+        callEnds = now + longest.toNanos();
+        return true;
+    }
+
+    /** How long to wait before asking again for a call, in nanoseconds. */
+    synchronized long untilCall(long now) {
+        if (!slow) {
+            return 0;
+        }
+        return isCalling(now) ? LOOK_AGAIN : Math.max(0, nextCall - now);
+    }
+
+    /** The most items in one call of a batch destination. */
+    synchronized int batchLimit() {
+        return batchLimit;
+    }
+
+    /** A batch of this size was answered item by item. */
+    synchronized void batchAnswered(int size) {
+        if (size >= batchLimit) {
+            batchLimit = (int) Math.min(Integer.MAX_VALUE, 2L * size);
+        }
+    }
+
+    /** A batch of this size failed as a whole. */
+    synchronized void batchFailed(int size) {
+        batchLimit = Math.max(1, size / 2);
+    }
+
+    private boolean isCalling(long now) {
+        return calling && callEnds - now > 0;
+    }
+
+    private void rest(Duration length, long now) {
+        pause = length;
+        calling = false;
+        long jitter = ThreadLocalRandom.current().nextLong(length.toNanos() / 4 + 1);
+        nextCall = now + length.toNanos() - jitter;
+    }
+}

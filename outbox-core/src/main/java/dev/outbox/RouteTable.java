@@ -1,0 +1,107 @@
+package dev.outbox;
+
+import dev.outbox.spi.ClaimRequest;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The routes of one poller: one per destination where it routes by topic, else a single one. Says what to claim while
+ * some of them are slow. Thread-safe.
+ */
+final class RouteTable {
+    private final PollerOptions options;
+
+    /** Routes of the topics that have one of their own. */
+    private final Map<String, Route> byTopic;
+
+    /** The route of every other topic. */
+    private final Route otherwise;
+
+    private final List<Route> all;
+
+    RouteTable(PollerOptions options, Object destination) {
+        this.options = options;
+        ByTopic routes = ByTopic.of(destination);
+        this.byTopic = routes == null
+                ? Map.of()
+                : routes.routes().entrySet().stream()
+                        .collect(Collectors.toUnmodifiableMap(
+                                Map.Entry::getKey, route -> Route.of(route.getValue(), options.ticker())));
+        this.otherwise = Route.of(routes == null ? destination : routes.otherwise(), options.ticker());
+        Set<Route> distinct = new HashSet<>(byTopic.values());
+        distinct.add(otherwise);
+        this.all = List.copyOf(distinct);
+    }
+
+    Route of(WorkItem item) {
+        return of(item.topic());
+    }
+
+    private Route of(String topic) {
+        return byTopic.getOrDefault(topic, otherwise);
+    }
+
+    /** The same claim without the topics of slow routes; null if none is left. */
+    @Nullable
+    ClaimRequest atFullSpeed(ClaimRequest request) {
+        if (all.stream().noneMatch(Route::isSlow)) {
+            return request;
+        }
+        return of(request, route -> !route.isSlow());
+    }
+
+    /** The one call that a slow route allows, and the claim that finds items for it. */
+    record Probe(Route route, ClaimRequest request) {}
+
+    /** Asks slow routes for a call; null if none allows one now. The caller makes it, or says that it was abandoned. */
+    @Nullable
+    Probe probe(ClaimRequest request) {
+        for (Route route : all) {
+            ClaimRequest ofRoute = route.isSlow() ? of(request, route::equals) : null;
+            if (ofRoute != null && route.mayCall(options.now(), longestCall())) {
+                return new Probe(route, ofRoute);
+            }
+        }
+        return null;
+    }
+
+    private Duration longestCall() {
+        return options.maxDeliveryTime().plus(options.lease());
+    }
+
+    /** How long until a slow route allows a call, in nanoseconds; {@link Long#MAX_VALUE} if none is slow. */
+    long untilCall() {
+        long now = options.now();
+        return all.stream()
+                .filter(Route::isSlow)
+                .mapToLong(route -> route.untilCall(now))
+                .min()
+                .orElse(Long.MAX_VALUE);
+    }
+
+    private @Nullable ClaimRequest of(ClaimRequest request, Predicate<Route> wanted) {
+        if (!options.topics().isEmpty()) {
+            return ofTopics(request, options.topics(), wanted);
+        }
+        if (!wanted.test(otherwise)) {
+            return ofTopics(request, byTopic.keySet(), wanted);
+        }
+        return request.except(topics(byTopic.keySet(), wanted.negate()));
+    }
+
+    private @Nullable ClaimRequest ofTopics(ClaimRequest request, Collection<String> topics, Predicate<Route> wanted) {
+        Set<String> some = topics(topics, wanted);
+        return some.isEmpty() ? null : request.topics(some);
+    }
+
+    private Set<String> topics(Collection<String> topics, Predicate<Route> wanted) {
+        return topics.stream().filter(topic -> wanted.test(of(topic))).collect(Collectors.toSet());
+    }
+}

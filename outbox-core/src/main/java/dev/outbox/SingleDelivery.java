@@ -1,0 +1,42 @@
+package dev.outbox;
+
+import java.util.List;
+
+/** One call per item. */
+final class SingleDelivery extends Delivery {
+    private final Destination destination;
+
+    SingleDelivery(Destination destination, Parts parts) {
+        super(parts);
+        this.destination = destination;
+    }
+
+    @Override
+    @SuppressWarnings("CatchingUnchecked") // whatever a destination throws is a verdict
+    boolean deliverNext(Run run) {
+        WorkItem item = begin(run);
+        if (item == null) {
+            return false;
+        }
+        DeliveryCall call = new DeliveryCall(List.of(run), options.now());
+        run.calling(call);
+        Outcome outcome;
+        try {
+            destination.deliver(item);
+            outcome = Outcome.done();
+        } catch (Throwable failure) {
+            outcome = Verdicts.outcome(failure);
+        }
+        DeliveryCall.Interruption interruption = call.end();
+        run.called(options.now());
+        if (outcome instanceof Outcome.Done) {
+            accepted(item, call);
+        }
+        Verdict verdict = judge(run, item, outcome, call, interruption, false);
+        if (verdict == null) {
+            return false;
+        }
+        settler.add(verdicts.withRest(verdict));
+        return verdict.letsItsRunGoOn();
+    }
+}

@@ -1,0 +1,223 @@
+package dev.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Test;
+
+class RouteTest {
+    private static final Duration LONG_CALL = Duration.ofMinutes(5);
+
+    private final AtomicLong time = new AtomicLong();
+    private final LongSupplier ticker = time::get;
+    private final Route route = Route.of(new Object(), ticker);
+
+    private static WorkItem item(String id, int attempt) {
+        return new WorkItem(id, 1, attempt, Instant.EPOCH, Message.to("t").payload(""));
+    }
+
+    private void pass(Duration length) {
+        time.addAndGet(length.toNanos());
+    }
+
+    private Route.Standing fail(String id) {
+        return route.failed(item(id, 1), false, time.get(), time.get());
+    }
+
+    private Route.Standing outage(String id) {
+        return route.failed(item(id, 1), true, time.get(), time.get());
+    }
+
+    private boolean mayCall() {
+        return route.mayCall(time.get(), LONG_CALL);
+    }
+
+    private void slowDown() {
+        for (int i = 0; i < Route.ENOUGH; i++) {
+            outage("slow-" + i);
+        }
+        assertThat(route.isSlow()).isTrue();
+    }
+
+    @Test
+    void pollersWithTheSameDestinationShareARouteAndOthersDoNot() {
+        String destination = "equal";
+
+        Route shared = Route.of(destination, ticker);
+
+        assertThat(Route.of(new String(destination), ticker)).isSameAs(shared);
+        assertThat(Route.of("another", ticker)).isNotSameAs(shared);
+        assertThat(Route.of(destination, () -> 0)).as("another clock").isNotSameAs(shared);
+    }
+
+    @Test
+    void itAcceptsNothingOnceFiveDifferentItemsHaveFailedSinceTheLastSuccess() {
+        for (int i = 0; i < 100; i++) {
+            assertThat(fail("same").acceptsNothing()).isFalse();
+        }
+        for (String id : new String[] {"b", "c", "d"}) {
+            assertThat(fail(id).acceptsNothing()).isFalse();
+        }
+        assertThat(fail("e").acceptsNothing()).isTrue();
+        assertThat(fail("same").acceptsNothing()).isTrue();
+
+        pass(Duration.ofMillis(1));
+        route.succeeded(time.get());
+
+        assertThat(fail("e").acceptsNothing()).isFalse();
+    }
+
+    @Test
+    void aSuccessSaysNothingAboutFailuresFromAfterItsCallBegan() {
+        long began = time.get();
+        pass(Duration.ofMillis(1));
+        for (int i = 0; i < Route.ENOUGH; i++) {
+            fail("item-" + i);
+        }
+
+        route.succeeded(began);
+
+        assertThat(fail("item-0").acceptsNothing()).isTrue();
+    }
+
+    @Test
+    void inItsFirstMinutesItDoesNotBlameItemsThatFailedElsewhereBefore() {
+        Route fresh = Route.of(new Object(), ticker);
+        WorkItem failedElsewhere = item("old", 10);
+
+        assertThat(fresh.failed(failedElsewhere, false, 0, 0).acceptsNothing()).isTrue();
+        assertThat(fresh.failed(item("own", 1), false, 0, 0).acceptsNothing()).isFalse();
+        assertThat(fresh.failed(item("own", 2), false, 0, 0).acceptsNothing()).isFalse();
+
+        long later = Route.FIRST_MINUTES.toNanos();
+        assertThat(fresh.failed(failedElsewhere, false, later, later).acceptsNothing())
+                .isFalse();
+    }
+
+    @Test
+    void aSuccessEndsTheFirstMinutes() {
+        route.succeeded(time.get());
+
+        assertThat(route.failed(item("old", 10), false, time.get(), time.get()).acceptsNothing())
+                .isFalse();
+    }
+
+    @Test
+    void unrecognisedFailuresSlowItDownAfterAFewHundredInARow() {
+        for (int i = 1; i < Route.MANY; i++) {
+            assertThat(fail("item-" + i).slowedDown()).isFalse();
+        }
+        assertThat(route.pause()).isZero();
+
+        Route.Standing last = fail("last");
+
+        assertThat(last.slowedDown()).isTrue();
+        assertThat(last.pause()).isEqualTo(Route.SHORTEST_PAUSE);
+        assertThat(fail("one more").slowedDown()).as("told once").isFalse();
+    }
+
+    @Test
+    void aSuccessInBetweenStartsTheCountAnew() {
+        for (int i = 0; i < 10 * Route.MANY; i++) {
+            fail("item-" + i);
+            if (i % 100 == 0) {
+                pass(Duration.ofMillis(1));
+                route.succeeded(time.get());
+            }
+        }
+
+        assertThat(route.isSlow()).isFalse();
+    }
+
+    @Test
+    void aRecognisedOutageSlowsItDownAfterAHandful() {
+        for (int i = 1; i < Route.ENOUGH; i++) {
+            assertThat(outage("item-" + i).slowedDown()).isFalse();
+        }
+        assertThat(outage("item-1").slowedDown()).isTrue();
+    }
+
+    @Test
+    void aSlowRouteAllowsOneCallAtATimeAfterAPauseThatDoublesToFiveSeconds() {
+        slowDown();
+        Duration expected = Route.SHORTEST_PAUSE;
+        for (int call = 0; call < 8; call++) {
+            assertThat(mayCall()).as("before the pause is over").isFalse();
+            assertThat(route.untilCall(time.get())).isBetween(expected.toNanos() * 3 / 4 - 1, expected.toNanos());
+            pass(expected);
+            assertThat(mayCall()).isTrue();
+            assertThat(mayCall()).as("while the call is under way").isFalse();
+            outage("probe");
+            expected = expected.multipliedBy(2);
+            if (expected.compareTo(Route.LONGEST_PAUSE) > 0) {
+                expected = Route.LONGEST_PAUSE;
+            }
+            assertThat(route.pause()).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void failuresOfCallsThatBeganBeforeItWasSlowDoNotProlongThePause() {
+        long began = time.get();
+        pass(Duration.ofSeconds(1));
+        slowDown();
+
+        route.failed(item("late", 1), true, began, time.get());
+
+        assertThat(route.pause()).isEqualTo(Route.SHORTEST_PAUSE);
+    }
+
+    @Test
+    void oneSuccessRestoresFullSpeedButNotOneThatBeganBefore() {
+        long began = time.get();
+        pass(Duration.ofSeconds(1));
+        slowDown();
+
+        assertThat(route.succeeded(began)).isFalse();
+        assertThat(route.isSlow()).isTrue();
+        assertThat(route.succeeded(time.get())).isTrue();
+        assertThat(route.isSlow()).isFalse();
+        assertThat(route.pause()).isZero();
+        assertThat(route.succeeded(time.get())).as("told once").isFalse();
+    }
+
+    @Test
+    void aCallThatNeverEndsIsAbandonedAndOneThatWasNotMadeMakesRoomForTheNext() {
+        slowDown();
+        pass(Route.SHORTEST_PAUSE);
+        assertThat(mayCall()).isTrue();
+        pass(LONG_CALL);
+        assertThat(mayCall()).isTrue();
+
+        route.abandoned(time.get());
+        assertThat(mayCall()).isFalse();
+        pass(Route.SHORTEST_PAUSE);
+        assertThat(mayCall()).isTrue();
+    }
+
+    @Test
+    void aBatchThatFailedIsHalvedAndOneThatWasAnsweredDoubles() {
+        assertThat(route.batchLimit()).isEqualTo(Integer.MAX_VALUE);
+        route.batchFailed(500);
+        assertThat(route.batchLimit()).isEqualTo(250);
+        route.batchAnswered(100);
+        assertThat(route.batchLimit()).as("it says nothing about larger ones").isEqualTo(250);
+        route.batchAnswered(250);
+        assertThat(route.batchLimit()).isEqualTo(500);
+        route.batchFailed(1);
+        assertThat(route.batchLimit()).isEqualTo(1);
+    }
+
+    @Test
+    void anItemIsExcusedOnceAndMemoryIsBounded() {
+        assertThat(route.excuses(item("a", 1))).isTrue();
+        assertThat(route.excuses(item("a", 2))).isFalse();
+        for (int i = 0; i < 1_000; i++) {
+            route.excuses(item("other-" + i, 1));
+        }
+        assertThat(route.excuses(item("a", 3))).as("forgotten").isTrue();
+    }
+}
