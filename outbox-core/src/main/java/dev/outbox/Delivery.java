@@ -151,6 +151,7 @@ abstract class Delivery {
     private Route.Standing standing(
             WorkItem item, Throwable cause, boolean recognised, DeliveryCall call, boolean besideSuccess) {
         if (besideSuccess) {
+            routes.of(item).failedBesideSuccess(item);
             return Route.Standing.HEALTHY;
         }
         Route.Standing standing = routes.of(item).failed(item, recognised, call.started(), options.now());

@@ -23,6 +23,9 @@ import java.util.function.LongSupplier;
  *   <li>The route is <i>slow</i> after {@value #MANY} failures since its last success, or {@value #ENOUGH} of them
  *       that were recognised as an outage: one call at a time, after a pause that doubles with each failure. One
  *       success restores full speed.
+ *   <li>An item that failed, although the route then accepted others, is a <i>suspect</i>. Its failures say nothing
+ *       about the route, so that any number of bad items beside good ones can neither slow it down nor keep each other
+ *       alive; unless the route has accepted nothing for a while.
  * </ul>
  */
 final class Route {
@@ -41,8 +44,11 @@ final class Route {
     /** While another poller makes the one call, look again after this. */
     private static final long LOOK_AGAIN = Duration.ofMillis(50).toNanos();
 
-    /** How many items are remembered that were excused. */
-    private static final int MOST_EXCUSED = 1_000;
+    /** After so long without a success, suspects count like all others. */
+    static final Duration QUIET = Duration.ofSeconds(10);
+
+    /** How many items of each kind are remembered. */
+    private static final int MOST = 1_000;
 
     private static final List<WeakReference<Route>> KNOWN = new ArrayList<>();
 
@@ -50,19 +56,14 @@ final class Route {
     private final LongSupplier ticker;
     private final long since;
 
-    /** The first items that failed since the last success, at most {@link #ENOUGH}. */
-    private final Map<String, Failures> failed = new LinkedHashMap<>();
+    /** Items that failed since the last success. */
+    private final Map<String, Failures> failed = new Recent<>();
 
-    private final Set<String> excused = Collections.newSetFromMap(new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
-            return size() > MOST_EXCUSED;
-        }
-    });
+    private final Set<String> suspects = Collections.newSetFromMap(new Recent<>());
+    private final Set<String> excused = Collections.newSetFromMap(new Recent<>());
 
     private boolean accepted;
+    private long lastAccepted;
     private int failures;
     private int outages;
     private int batchLimit = Integer.MAX_VALUE;
@@ -73,6 +74,16 @@ final class Route {
     private long nextCall;
     private boolean calling;
     private long callEnds;
+
+    /** The latest so many entries. */
+    private static final class Recent<T> extends LinkedHashMap<String, T> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, T> eldest) {
+            return size() > MOST;
+        }
+    }
 
     /** @param count how often this process has seen the item fail since the last success */
     private record Failures(int count, long lastAt) {}
@@ -119,7 +130,14 @@ final class Route {
      */
     synchronized boolean succeeded(long started) {
         accepted = true;
-        failed.values().removeIf(one -> one.lastAt - started <= 0);
+        lastAccepted = ticker.getAsLong();
+        failed.entrySet().removeIf(one -> {
+            boolean before = one.getValue().lastAt - started <= 0;
+            if (before) {
+                suspects.add(one.getKey());
+            }
+            return before;
+        });
         if (slow && started - slowSince < 0) {
             return false;
         }
@@ -139,12 +157,12 @@ final class Route {
      * @param started when the call began
      */
     synchronized Standing failed(WorkItem item, boolean recognised, long started, long now) {
-        Failures before = failed.get(item.id());
-        if (before != null || failed.size() < ENOUGH) {
+        if (!suspects.contains(item.id()) || now - lastAccepted >= QUIET.toNanos()) {
+            Failures before = failed.get(item.id());
             failed.put(item.id(), new Failures(before == null ? 1 : before.count + 1, now));
+            failures++;
+            outages += recognised ? 1 : 0;
         }
-        failures++;
-        outages += recognised ? 1 : 0;
         boolean slowsDown = !slow && (failures >= MANY || outages >= ENOUGH);
         if (slowsDown) {
             slow = true;
@@ -155,6 +173,11 @@ final class Route {
             rest(twice.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : twice, now);
         }
         return new Standing(acceptsNothing(item, now), pause, slowsDown);
+    }
+
+    /** An item failed in a call that delivered others. */
+    synchronized void failedBesideSuccess(WorkItem item) {
+        suspects.add(item.id());
     }
 
     /** A call ended, or was not made after all, without telling whether the destination accepts anything. */

@@ -67,7 +67,42 @@ class RouteTest {
         pass(Duration.ofMillis(1));
         route.succeeded(time.get());
 
-        assertThat(fail("e").acceptsNothing()).isFalse();
+        assertThat(fail("f").acceptsNothing()).isFalse();
+    }
+
+    @Test
+    void itemsThatFailWhileOthersAreAcceptedSayNothingAboutTheRoute() {
+        for (int i = 0; i < 200; i++) {
+            fail("bad-" + i);
+        }
+        pass(Duration.ofMillis(1));
+        route.succeeded(time.get());
+
+        for (int i = 0; i < 2 * Route.MANY; i++) {
+            assertThat(fail("bad-" + i % 200)).isEqualTo(Route.Standing.HEALTHY);
+        }
+        route.failedBesideSuccess(item("in a batch", 1));
+        assertThat(fail("in a batch")).isEqualTo(Route.Standing.HEALTHY);
+        for (int i = 0; i < Route.ENOUGH; i++) {
+            fail("fresh-" + i);
+        }
+        assertThat(fail("bad-0").acceptsNothing()).as("in an outage they are spared too").isTrue();
+    }
+
+    @Test
+    void afterTenSecondsWithoutASuccessTheyCountLikeAllOthers() {
+        for (int i = 0; i < 200; i++) {
+            fail("bad-" + i);
+        }
+        pass(Duration.ofMillis(1));
+        route.succeeded(time.get());
+        pass(Route.QUIET);
+
+        for (int i = 0; i < Route.ENOUGH; i++) {
+            fail("bad-" + i);
+        }
+
+        assertThat(fail("bad-0").acceptsNothing()).isTrue();
     }
 
     @Test
