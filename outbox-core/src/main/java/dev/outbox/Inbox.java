@@ -107,8 +107,8 @@ public interface Inbox extends WorkQueue {
     boolean markDead(Connection tx, String source, String messageId, String reason);
 
     /**
-     * Makes a Dead work item Ready again, due now, its attempts forgotten. Its age is not: {@link
-     * PollerBuilder#maxAge} still counts from when it was first stored.
+     * Makes a Dead work item Ready again, due now, its attempts forgotten. {@link PollerBuilder#maxAge} counts from now
+     * too, except in a table in phase 0 of its migration, which keeps no other time than when the item was stored.
      *
      * @throws OutboxException if there is no such Dead item, or it came longer ago than the retention: by then
      *     other consumers may have forgotten what follows from it. {@link #forceRequeue} does it all the same.

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * @param name with its schema
  * @param layout its columns; only to be used if it is {@link #ready}
  * @param audited whether the audit table is beside it
- * @param listed whether the table of the pollers is beside it
+ * @param listed whether the table of the pollers is beside it, with all its columns
  * @param resolved statements as they read for it; grows, for reading one anew takes longer than a small answer does
  */
 record AdminTable(

@@ -65,7 +65,8 @@ public final class DeadLetters {
     }
 
     /**
-     * Puts back what fits the filter: Ready, under its own id, its attempts forgotten and its key free. Skips inbox items
+     * Puts back what fits the filter: Ready, under its own id, its attempts forgotten and its key free. Its age, which {@code
+     * maxAge} of the poller bounds, counts from its new due time. Skips inbox items
      * that came longer ago than {@link Admin.Builder#inboxRetention}, unless forced, and records that no handler would
      * take.
      */

@@ -165,7 +165,8 @@ public final class Doctor {
                     "pollers",
                     Severity.SKIPPED,
                     "the pollers are not known",
-                    "there is no table " + table.name().schema() + "." + AdminTable.POLLERS,
+                    "there is no table " + table.name().schema() + "." + AdminTable.POLLERS
+                            + ", or an older one without its last error",
                     "create it with OutboxMigrations.installAdmin(...)"));
         }
         Duration due = status.oldestDue().orElse(Duration.ZERO);
@@ -185,6 +186,15 @@ public final class Doctor {
         }
         for (KnownPoller poller : known) {
             found.addAll(troubles(poller, table, limits, alive));
+            if (poller.hasRecentError(now)) {
+                found.add(new Diagnosis(
+                        "pollers",
+                        Severity.WARN,
+                        "poller " + poller.name() + " of " + table.name() + " survived an error",
+                        "at " + poller.lastErrorOn() + ": " + poller.lastError(),
+                        "its log has the stack trace; after an OutOfMemoryError give the process more memory, or the poller"
+                                + " smaller batches, and restart it: other threads may not have survived"));
+            }
             Duration unsuccessful =
                     Duration.between(poller.lastSuccess() == null ? poller.startedOn() : poller.lastSuccess(), now);
             if (late && !isLonger(poller.silentFor(), limits) && isLonger(unsuccessful, limits)) {

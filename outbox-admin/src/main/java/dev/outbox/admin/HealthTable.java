@@ -3,6 +3,7 @@ package dev.outbox.admin;
 import dev.outbox.jdbc.Phase;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -24,8 +25,22 @@ final class HealthTable {
         if (!table.phase().before(Phase.FLIPPED)) { // messages flow before it too, but nothing here could tell
             complaints.addAll(items(status, limits));
         }
-        silence(status.pollers(), limits).ifPresent(complaints::add);
+        List<KnownPoller> pollers = status.pollers();
+        silence(pollers, limits).ifPresent(complaints::add);
+        complaints.addAll(errors(status, pollers));
         return complaints;
+    }
+
+    private List<String> errors(StatusTable status, List<KnownPoller> pollers) throws SQLException {
+        if (pollers.stream().allMatch(poller -> poller.lastErrorOn() == null)) {
+            return List.of();
+        }
+        Instant now = status.now();
+        return pollers.stream()
+                .filter(poller -> poller.hasRecentError(now))
+                .map(poller -> table.name() + ": poller " + poller.name() + " survived an error at "
+                        + poller.lastErrorOn() + ": " + poller.lastError())
+                .toList();
     }
 
     private List<String> items(StatusTable status, HealthLimits limits) throws SQLException {

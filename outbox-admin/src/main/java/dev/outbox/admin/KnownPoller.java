@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param silentFor how long ago it last told of itself
  * @param lastSuccess when it last reached the table
  * @param longestDelivery the longest it has seen since it started
+ * @param lastErrorOn when it last survived an {@link Error}; null if it survived none since it started
+ * @param lastError that error, in one line
  */
 public record KnownPoller(
         String name,
@@ -21,4 +23,13 @@ public record KnownPoller(
         Duration silentFor,
         @Nullable Instant lastSuccess,
         Duration lease,
-        Duration longestDelivery) {}
+        Duration longestDelivery,
+        @Nullable Instant lastErrorOn,
+        @Nullable String lastError) {
+    /** How long after an error somebody should look. */
+    private static final Duration RECENT = Duration.ofHours(1);
+
+    boolean hasRecentError(Instant now) {
+        return lastErrorOn != null && lastErrorOn.isAfter(now.minus(RECENT));
+    }
+}

@@ -67,7 +67,10 @@ final class PostgresDead {
                 LIMIT :most) AS dead
             """.formatted(FILTER, LATEST);
 
-    /** With a due time, so that no mark of a poller hides it; the one that goes first in its key is due first. */
+    /**
+     * With a due time, so that no mark of a poller hides it; the one that goes first in its key is due first. Its age
+     * counts from there.
+     */
     static final String REQUEUE = """
             WITH chosen AS MATERIALIZED (
                 SELECT ctid AS place, {sequence} AS sequence, {attempt_count} AS attempts
@@ -81,7 +84,7 @@ final class PostgresDead {
                 SELECT place, attempts, row_number() OVER (ORDER BY sequence) - 1 AS number FROM chosen),
             requeued AS (
                 UPDATE {table} t SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = false,
-                    {due_on} = statement_timestamp()
+                    {first_due_on} = NULL, {due_on} = statement_timestamp()
                         + (:delay + :spacing * (:before + numbered.number)) * interval '1 microsecond'
                 FROM numbered
                 WHERE t.ctid = numbered.place AND t.{status} = 3

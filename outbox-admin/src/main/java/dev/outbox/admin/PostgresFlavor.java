@@ -33,7 +33,11 @@ final class PostgresFlavor implements Flavor {
             WHERE c.oid = to_regclass(?)
             """;
 
-    private static final String EXISTS = "SELECT to_regclass(?) IS NOT NULL, to_regclass(?) IS NOT NULL";
+    private static final String EXISTS = """
+            SELECT to_regclass(?) IS NOT NULL, EXISTS (
+                SELECT FROM pg_catalog.pg_attribute
+                WHERE attrelid = to_regclass(?) AND attname = 'last_error' AND NOT attisdropped)
+            """;
 
     /** Whoever has rows in an inbox, found by leaps through its key and not by reading it. */
     private static final String CONSUMERS = """

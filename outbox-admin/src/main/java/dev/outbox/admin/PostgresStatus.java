@@ -187,6 +187,7 @@ final class PostgresStatus {
 
     static final String POLLERS = """
             SELECT poller, version, phase, started_on, seen_on, last_success_on, lease_ms, longest_delivery_ms,
+                last_error_on, last_error,
                 (EXTRACT(EPOCH FROM statement_timestamp() - seen_on) * 1000000)::bigint AS silent
             FROM {pollers}
             WHERE table_name = :table_name

@@ -73,7 +73,10 @@ final class SqlServerDead {
                   AND %1$s) dead
             """.formatted(FILTER, OLD_ENOUGH);
 
-    /** With a due time, so that no mark of a poller hides it; the one that goes first in its key is due first. */
+    /**
+     * With a due time, so that no mark of a poller hides it; the one that goes first in its key is due first. Its age
+     * counts from there.
+     */
     static final String REQUEUE = """
             SET NOCOUNT ON;
             SET XACT_ABORT ON;
@@ -92,6 +95,7 @@ final class SqlServerDead {
                 OR {first_seen_on} >= DATEADD(millisecond, -CAST(@window / 1000 % 86400000 AS int),
                     DATEADD(day, -CAST(@window / 86400000000 AS int), @now)));
             UPDATE {table} WITH (ROWLOCK) SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = 0,
+                {first_due_on} = NULL,
                 {due_on} = DATEADD(millisecond, CAST((@delay + @spacing * (@before + c.Place)) / 1000 % 86400000 AS int),
                     DATEADD(day, CAST((@delay + @spacing * (@before + c.Place)) / 86400000000 AS int), @now))
             OUTPUT inserted.{work_item_id} INTO @requeued (Id)

@@ -41,7 +41,8 @@ final class SqlServerFlavor implements Flavor {
 
     static final String EXISTS = """
             SELECT CASE WHEN OBJECT_ID(?) IS NULL THEN 0 ELSE 1 END AS audited,
-                CASE WHEN OBJECT_ID(?) IS NULL THEN 0 ELSE 1 END AS listed
+                CASE WHEN EXISTS (SELECT 1 FROM sys.columns c WHERE c.object_id = OBJECT_ID(?) AND c.name = N'LastError')
+                    THEN 1 ELSE 0 END AS listed
             """;
 
     @Override

@@ -162,7 +162,8 @@ final class SqlServerStatus {
             SELECT Poller AS poller, Version AS version, Phase AS phase,
                 CAST(StartedOn AS datetimeoffset(7)) AS started_on,
                 CAST(LastSuccessOn AS datetimeoffset(7)) AS last_success_on, LeaseMs AS lease_ms,
-                LongestDeliveryMs AS longest_delivery_ms,
+                LongestDeliveryMs AS longest_delivery_ms, CAST(LastErrorOn AS datetimeoffset(7)) AS last_error_on,
+                LastError AS last_error,
                 DATEDIFF_BIG(microsecond, SeenOn, SYSUTCDATETIME()) AS silent
             FROM {pollers}
             WHERE TableName = CAST(:table_name AS nvarchar(127))

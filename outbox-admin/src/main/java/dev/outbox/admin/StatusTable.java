@@ -202,7 +202,9 @@ final class StatusTable {
                             notNegative(micros(row, "silent")),
                             Timestamps.readOptional(row, "last_success_on"),
                             Duration.ofMillis(row.getLong("lease_ms")),
-                            Duration.ofMillis(row.getLong("longest_delivery_ms"))));
+                            Duration.ofMillis(row.getLong("longest_delivery_ms")),
+                            Timestamps.readOptional(row, "last_error_on"),
+                            row.getString("last_error")));
         }
     }
 

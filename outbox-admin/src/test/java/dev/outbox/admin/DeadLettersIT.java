@@ -10,11 +10,16 @@ import dev.outbox.OutboxException;
 import dev.outbox.Receipt;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
+import dev.outbox.WorkQueue;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Source;
 import dev.outbox.testkit.PostgresExtension;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
@@ -163,6 +168,33 @@ class DeadLettersIT {
                         """))
                 .containsExactly("requeue|anna|the broker is back|public.outbox|" + ref.id()
                         + "|orders|k|1|dev.outbox.PermanentFailureException: no route");
+    }
+
+    @Test
+    void whatIsRequeuedIsAsOldAsItsNewDueTime() {
+        ItemRef message = boxes.dead(Message.to("orders").payload("x"), "no route");
+        ItemRef incoming =
+                boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("x"), "no stock");
+        for (String table : List.of("outbox", "inbox")) {
+            boxes.execute("UPDATE " + table + " SET created_on = created_on - interval '10 days',"
+                    + " first_due_on = statement_timestamp() - interval '9 days'");
+        }
+
+        dead.requeue(List.of(message, incoming), REQUEUE);
+
+        ClaimRequest request = new ClaimRequest(10, Duration.ofMinutes(1), 5, Set.of(), "node-1");
+        for (WorkQueue box : List.of(boxes.outbox, boxes.inbox)) {
+            Source source = box.source();
+            Claim claim;
+            do {
+                claim = source.claim(request);
+            } while (claim.items().isEmpty() && claim.more());
+            assertThat(claim.items()).singleElement().satisfies(item -> {
+                assertThat(item.firstDueOn()).isEqualTo(item.message().due());
+                assertThat(Duration.between(item.createdOn(), item.firstDueOn()))
+                        .isGreaterThan(Duration.ofDays(9));
+            });
+        }
     }
 
     @Test

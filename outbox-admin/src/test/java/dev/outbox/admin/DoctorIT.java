@@ -377,6 +377,24 @@ class DoctorIT {
     }
 
     @Test
+    void aPollerThatSurvivedAnErrorWithinTheHourIsFound() {
+        boxes.execute("""
+                INSERT INTO outbox_pollers (started_on, seen_on, last_error_on, last_error, lease_ms, longest_delivery_ms,
+                    phase, table_name, poller, version)
+                VALUES (statement_timestamp(), statement_timestamp(), statement_timestamp() - interval '50 minutes',
+                        'java.lang.OutOfMemoryError: Java heap space', 30000, 10, 4, 'public.outbox', 'shaken', '1'),
+                    (statement_timestamp(), statement_timestamp(), statement_timestamp() - interval '70 minutes',
+                        'java.lang.StackOverflowError', 30000, 10, 4, 'public.outbox', 'recovered', '1')
+                """);
+
+        assertThat(troubles(PATIENT)).singleElement().satisfies(found -> {
+            assertThat(found.check()).isEqualTo("outbox pollers");
+            assertThat(found.what()).isEqualTo("poller shaken of public.outbox survived an error");
+            assertThat(found.evidence()).startsWith("at ").endsWith("Z: java.lang.OutOfMemoryError: Java heap space");
+        });
+    }
+
+    @Test
     void nobodyWhoPollsWhatIsDueIsFound() {
         boxes.enqueue(Message.to("orders").payload("x"));
         assertThat(troubles(PATIENT)).isEmpty();

@@ -84,6 +84,27 @@ class HealthIT {
     }
 
     @Test
+    void aPollerThatSurvivedAnErrorWithinTheHourIsAReason() {
+        boxes.execute("""
+                INSERT INTO outbox_pollers (started_on, seen_on, last_error_on, last_error, lease_ms, longest_delivery_ms,
+                    phase, table_name, poller, version)
+                VALUES (statement_timestamp(), statement_timestamp(), statement_timestamp() - interval '50 minutes',
+                        'java.lang.OutOfMemoryError: Java heap space', 30000, 10, 4, 'public.outbox', 'shaken', '1'),
+                    (statement_timestamp(), statement_timestamp(), statement_timestamp() - interval '70 minutes',
+                        'java.lang.StackOverflowError', 30000, 10, 4, 'public.outbox', 'recovered', '1')
+                """);
+
+        Health health = boxes.admin().health();
+
+        assertThat(health.state()).isEqualTo(Health.State.DEGRADED);
+        assertThat(health.reasons())
+                .singleElement()
+                .asString()
+                .startsWith("public.outbox: poller shaken survived an error at ")
+                .endsWith("Z: java.lang.OutOfMemoryError: Java heap space");
+    }
+
+    @Test
     void aTableOnItsWayIsNoReasonToBeDown() {
         boxes.execute("COMMENT ON TABLE inbox IS 'dev.outbox inbox phase 2'");
 

@@ -1,9 +1,11 @@
 package dev.outbox.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
+import dev.outbox.OutboxException;
 import dev.outbox.Poller;
 import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.spi.Heartbeat;
@@ -79,6 +81,47 @@ class PollersIT {
     }
 
     @Test
+    void aHeartbeatTellsOfTheLastErrorThatThePollerSurvived() {
+        boxes.outbox.source().heartbeat(BEAT);
+        assertThat(pollers()).singleElement().satisfies(known -> {
+            assertThat(known.lastErrorOn()).isNull();
+            assertThat(known.lastError()).isNull();
+        });
+
+        boxes.outbox.source().heartbeat(survived("java.lang.OutOfMemoryError: Java heap space", Duration.ofHours(1)));
+
+        assertThat(pollers()).singleElement().satisfies(known -> {
+            assertThat(known.lastError()).isEqualTo("java.lang.OutOfMemoryError: Java heap space");
+            assertThat(Duration.between(known.startedOn(), known.lastErrorOn())).isEqualTo(Duration.ofHours(1));
+        });
+    }
+
+    @Test
+    void anErrorThatIsNoProperTextIsToldAllTheSame() {
+        boxes.outbox.source().heartbeat(survived("bad \u0000" + "\uD83D\uDE80".repeat(2_000), Duration.ZERO));
+
+        assertThat(pollers())
+                .singleElement()
+                .satisfies(known -> assertThat(known.lastError())
+                        .startsWith("bad \uFFFD\uD83D\uDE80")
+                        .hasSize(2_000));
+    }
+
+    @Test
+    void aTableWithoutTheColumnsOfTheErrorIsComplainedOfOnce() {
+        boxes.execute("ALTER TABLE outbox_pollers DROP COLUMN last_error");
+        var source = boxes.outbox.source();
+
+        assertThatThrownBy(() -> source.heartbeat(BEAT))
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContainingAll("outbox_pollers", "last_error and last_error_on", "admin/V2__pollers.sql");
+        source.heartbeat(BEAT);
+
+        assertThat(pollers()).isEmpty();
+        assertThat(boxes.admin().health().state()).isEqualTo(Health.State.UP);
+    }
+
+    @Test
     void whoIsSilentForADayIsForgotten() {
         boxes.outbox.source().heartbeat(BEAT);
         boxes.execute("UPDATE outbox_pollers SET poller = 'gone', seen_on = seen_on - interval '25 hours'");
@@ -147,6 +190,19 @@ class PollersIT {
         assertThat(pollers()).isEmpty();
         boxes.outbox.source().heartbeat(BEAT);
         assertThat(pollers()).hasSize(1);
+    }
+
+    private static Heartbeat survived(String error, Duration ago) {
+        return new Heartbeat(
+                BEAT.poller(),
+                BEAT.version(),
+                BEAT.running(),
+                BEAT.sinceSuccess(),
+                BEAT.lease(),
+                BEAT.longestDelivery(),
+                error,
+                ago,
+                false);
     }
 
     private List<KnownPoller> pollers() {

@@ -108,14 +108,16 @@ final class StatusText {
     }
 
     private void pollers(List<KnownPoller> pollers) {
-        TextTable table = new TextTable("POLLER", "VERSION", "SILENT FOR", "LAST SUCCESS", "LEASE", "LONGEST DELIVERY");
+        TextTable table = new TextTable(
+                "POLLER", "VERSION", "SILENT FOR", "LAST SUCCESS", "LEASE", "LONGEST DELIVERY", "LAST ERROR");
         pollers.forEach(poller -> table.row(
                 poller.name(),
                 poller.version(),
                 Durations.text(poller.silentFor()),
                 poller.lastSuccess(),
                 Durations.text(poller.lease()),
-                Durations.text(poller.longestDelivery())));
+                Durations.text(poller.longestDelivery()),
+                poller.lastErrorOn() == null ? null : poller.lastErrorOn() + " " + poller.lastError()));
         indented(table);
     }
 

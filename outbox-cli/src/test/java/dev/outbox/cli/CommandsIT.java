@@ -70,6 +70,25 @@ class CommandsIT {
     }
 
     @Test
+    void statusAndDoctorTellOfAnErrorThatAPollerSurvived() throws Exception {
+        database.execute("""
+                INSERT INTO outbox_pollers (started_on, seen_on, last_error_on, last_error, lease_ms, longest_delivery_ms,
+                    phase, table_name, poller, version)
+                VALUES (statement_timestamp(), statement_timestamp(), statement_timestamp() - interval '5 minutes',
+                    'java.lang.OutOfMemoryError: Java heap space', 30000, 10, 4, 'public.outbox', 'node-1', '1')
+                """);
+
+        assertThat(cli.run("status").out())
+                .containsPattern("LONGEST DELIVERY +LAST ERROR")
+                .containsPattern("node-1 .*Z java.lang.OutOfMemoryError: Java heap space");
+        TestCli.Result doctor = cli.run("doctor");
+        assertThat(doctor.code()).isEqualTo(ExitCode.FAILED);
+        assertThat(doctor.out())
+                .contains("poller node-1 of public.outbox survived an error")
+                .contains("Z: java.lang.OutOfMemoryError: Java heap space");
+    }
+
+    @Test
     void statusForScriptsIsOneLinePerTable() {
         threeDeadAndABlockedKey();
 

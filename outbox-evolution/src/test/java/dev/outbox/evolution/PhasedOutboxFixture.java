@@ -26,6 +26,7 @@ final class PhasedOutboxFixture implements SourceFixture {
     private final String attempts;
     private final String lastError;
     private final String due;
+    private final String created;
     private final String lockedUntil;
     private final String processed;
 
@@ -38,6 +39,7 @@ final class PhasedOutboxFixture implements SourceFixture {
         this.attempts = table.column("outbox", "RetryCount", "attempt_count");
         this.lastError = table.column("outbox", "LastError", "last_error");
         this.due = table.column("outbox", "DueTimeUtc", "due_on");
+        this.created = table.column("outbox", "CreatedAt", "created_on");
         this.lockedUntil = table.column("outbox", "LockedUntil", "locked_until");
         this.processed = table.column("outbox", "ProcessedAt", "processed_on");
     }
@@ -81,7 +83,9 @@ final class PhasedOutboxFixture implements SourceFixture {
     public void advance(Duration step) {
         ticker.addAndGet(step.toNanos());
         table.execute(
-                "UPDATE outbox SET %1$s = %1$s - s.step, %2$s = %2$s - s.step".formatted(lockedUntil, due)
+                "UPDATE outbox SET %1$s = %1$s - s.step, %2$s = %2$s - s.step, %3$s = %3$s - s.step"
+                                .formatted(lockedUntil, due, created)
+                        + (remembersFirstDue() ? ", first_due_on = first_due_on - s.step" : "")
                         + " FROM (SELECT ? * interval '1 microsecond' AS step) s",
                 step.toNanos() / 1_000);
     }
@@ -89,9 +93,19 @@ final class PhasedOutboxFixture implements SourceFixture {
     @Override
     public void requeue(String itemId) {
         table.execute(
-                "UPDATE outbox SET %s = 0, %s = 0, %s = NULL, %s = statement_timestamp() WHERE %s = ?"
-                        .formatted(status, attempts, processed, due, id),
+                "UPDATE outbox SET %s = 0, %s = 0, %s = NULL, %s = statement_timestamp()%s WHERE %s = ?"
+                        .formatted(
+                                status,
+                                attempts,
+                                processed,
+                                due,
+                                remembersFirstDue() ? ", first_due_on = NULL" : "",
+                                id),
                 UUID.fromString(itemId));
+    }
+
+    private boolean remembersFirstDue() {
+        return !lacks().contains(Feature.FIRST_DUE_TIMES);
     }
 
     @Override

@@ -136,7 +136,7 @@ final class PhasedTable {
     Set<Feature> lacks() {
         Set<Feature> lacks = EnumSet.noneOf(Feature.class);
         if (phase.compareTo(Phase.ADDITIVE) < 0) {
-            lacks.add(Feature.SEQUENCES);
+            lacks.addAll(Set.of(Feature.SEQUENCES, Feature.FIRST_DUE_TIMES));
         }
         if (phase.compareTo(Phase.DUAL) < 0) {
             lacks.addAll(Set.of(Feature.HEADERS, Feature.CONTENT_TYPES, Feature.TENANTS, Feature.PRIORITIES));

@@ -90,6 +90,10 @@ final class PostgresColumns {
             // Old applications need its index; another one would cost every claim and settle a tenth.
             read.put("work_item_id", oldOrShared("work_item_id").orElseThrow());
         }
+        if (phase == Phase.LEGACY) {
+            // Retries change the due time, and nothing keeps the first one.
+            read.put("first_due_on", Objects.requireNonNull(read.get("created_on")));
+        }
         String id = Objects.requireNonNull(read.get("work_item_id"));
         read.put("item_id", inbox && byOld ? "('" + ItemIds.MESSAGE + "' || @" + id + ")" : id);
         read.put("id_type", (inbox && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM).type());

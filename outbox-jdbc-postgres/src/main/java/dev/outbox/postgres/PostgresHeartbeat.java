@@ -15,6 +15,8 @@ import java.util.Map;
 final class PostgresHeartbeat implements Heartbeats.Statements {
     private static final String UNDEFINED_TABLE = "42P01";
 
+    private static final String UNDEFINED_COLUMN = "42703";
+
     static final String FIND = "SELECT to_regclass(:pollers) IS NOT NULL";
 
     static final String NOTE = """
@@ -25,14 +27,16 @@ final class PostgresHeartbeat implements Heartbeats.Statements {
                     WHERE seen_on < statement_timestamp() - interval '1 day'
                       AND NOT (table_name = :table_name AND poller = :poller)
                     FOR UPDATE SKIP LOCKED)))
-            INSERT INTO {pollers} (started_on, seen_on, last_success_on, lease_ms, longest_delivery_ms, phase, table_name,
-                poller, version)
+            INSERT INTO {pollers} (started_on, seen_on, last_success_on, last_error_on, lease_ms, longest_delivery_ms,
+                phase, table_name, poller, version, last_error)
             VALUES (statement_timestamp() - :running * interval '1 microsecond', statement_timestamp(),
-                statement_timestamp() - :since_success::bigint * interval '1 microsecond', :lease_ms, :longest_delivery_ms,
-                :phase, :table_name, :poller, :version)
+                statement_timestamp() - :since_success::bigint * interval '1 microsecond',
+                statement_timestamp() - :since_error::bigint * interval '1 microsecond', :lease_ms, :longest_delivery_ms,
+                :phase, :table_name, :poller, :version, :last_error)
             ON CONFLICT (table_name, poller) DO UPDATE SET started_on = excluded.started_on, seen_on = excluded.seen_on,
-                last_success_on = excluded.last_success_on, lease_ms = excluded.lease_ms,
-                longest_delivery_ms = excluded.longest_delivery_ms, phase = excluded.phase, version = excluded.version
+                last_success_on = excluded.last_success_on, last_error_on = excluded.last_error_on,
+                lease_ms = excluded.lease_ms, longest_delivery_ms = excluded.longest_delivery_ms, phase = excluded.phase,
+                version = excluded.version, last_error = excluded.last_error
             """;
 
     static final String FORGET = """
@@ -70,6 +74,16 @@ final class PostgresHeartbeat implements Heartbeats.Statements {
     }
 
     @Override
+    public boolean isOutdated(SQLException e) {
+        return UNDEFINED_COLUMN.equals(e.getSQLState());
+    }
+
+    @Override
+    public String newestColumns() {
+        return "last_error and last_error_on";
+    }
+
+    @Override
     public void note(Connection connection, Heartbeat heartbeat) throws SQLException {
         try (Query query = FreshPlan.of(heartbeat.last() ? forget : note, connection)) {
             query.set("table_name", table.name().toString()).set("poller", heartbeat.poller());
@@ -79,7 +93,9 @@ final class PostgresHeartbeat implements Heartbeats.Statements {
                         .set("lease_ms", heartbeat.lease().toMillis())
                         .set("longest_delivery_ms", heartbeat.longestDelivery().toMillis())
                         .set("phase", table.phase().mark())
-                        .set("version", heartbeat.version());
+                        .set("version", heartbeat.version())
+                        .set("since_error", heartbeat.sinceError())
+                        .set("last_error", Heartbeats.error(heartbeat));
             }
             query.update();
         }

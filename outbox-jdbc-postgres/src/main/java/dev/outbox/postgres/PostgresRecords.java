@@ -31,10 +31,10 @@ final class PostgresRecords implements InboxRecords.Statements {
               AND ({status} < 2 OR {status} = 2 AND {topic} IS NULL)
             """;
 
-    /** With a due time, so that no mark of a poller hides it. */
+    /** With a due time, so that no mark of a poller hides it. Its age counts from there. */
     private static final String REQUEUE = """
             UPDATE {table} SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = false,
-                {due_on} = statement_timestamp()
+                {due_on} = statement_timestamp(), {first_due_on} = NULL
             WHERE {mine} AND {source} = :source AND {message_id} = :message_id
               AND {status} = 3 AND {topic} IS NOT NULL
               AND (:forced OR {first_seen_on} >= statement_timestamp() - :window * interval '1 microsecond')

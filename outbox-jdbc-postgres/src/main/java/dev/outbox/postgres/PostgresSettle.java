@@ -59,7 +59,8 @@ final class PostgresSettle {
      * Any mix. A row that holds back its key, Ready again or Dead and blocking, takes the later rows of its
      * run along ({@code rest}): left leased they would block the key until the lease expires. They are looked up
      * key by key; OFFSET 0 keeps the planner from reading all leased rows. A row without a delay keeps its place in
-     * its key, and without a key gets a due time, which puts it where no mark hides it.
+     * its key, and without a key gets a due time, which puts it where no mark hides it. The first time that a row
+     * goes back, first_due_on keeps when it was due until then.
      */
     static final String SETTLE = """
             WITH settled AS MATERIALIZED (
@@ -106,6 +107,8 @@ final class PostgresSettle {
                         WHEN v.delay IS NOT NULL THEN statement_timestamp() + v.delay * interval '1 microsecond'
                         WHEN t.{message_key} IS NULL THEN statement_timestamp()
                         ELSE t.{due_on} END,
+                    {first_due_on} = CASE WHEN v.status = 0 THEN COALESCE(t.{first_due_on}, t.{due_on}, t.{created_on})
+                        ELSE t.{first_due_on} END,
                     {processed_on} = CASE WHEN v.status <> 0 THEN statement_timestamp() END
                 FROM verdicts v
                 WHERE NOT (v.status = 2 AND :delete_done) AND t.{topic} IS NOT NULL

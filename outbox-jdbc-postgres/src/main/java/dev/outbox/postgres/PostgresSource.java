@@ -67,6 +67,7 @@ final class PostgresSource implements TransactionalSource {
                     ELSE statement_timestamp() + CASE WHEN {attempt_count} = 1 THEN interval '0'
                         ELSE random() * LEAST(300, power(2, {attempt_count} - 2)) * interval '1 second' END
                     END,
+                {first_due_on} = COALESCE({first_due_on}, {due_on}, {created_on}),
                 {processed_on} = CASE WHEN {attempt_count} >= :max_attempts THEN statement_timestamp() END,
                 {last_error} = 'lease expired on attempt ' || {attempt_count} || ' at ' || COALESCE({processed_by}, 'an unknown poller')
             WHERE {work_item_id} = ANY (ARRAY(

@@ -56,9 +56,9 @@ final class PostgresFixture implements SourceFixture {
     public void advance(Duration step) {
         ticker.addAndGet(step.toNanos());
         DATABASE.execute(
-                "UPDATE " + table + " SET locked_until = locked_until - ? * interval '1 microsecond',"
-                        + " due_on = due_on - ? * interval '1 microsecond'",
-                step.toNanos() / 1_000,
+                "UPDATE " + table + " SET locked_until = locked_until - s.step, due_on = due_on - s.step,"
+                        + " first_due_on = first_due_on - s.step, created_on = created_on - s.step"
+                        + " FROM (SELECT ? * interval '1 microsecond' AS step) s",
                 step.toNanos() / 1_000);
     }
 
@@ -66,7 +66,7 @@ final class PostgresFixture implements SourceFixture {
     public void requeue(String itemId) {
         DATABASE.execute(
                 "UPDATE " + table + " SET status = 0, attempt_count = 0, processed_on = NULL,"
-                        + " due_on = statement_timestamp() WHERE work_item_id = ?",
+                        + " due_on = statement_timestamp(), first_due_on = NULL WHERE work_item_id = ?",
                 UUID.fromString(itemId));
     }
 

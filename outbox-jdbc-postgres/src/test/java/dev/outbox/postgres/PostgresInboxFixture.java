@@ -53,6 +53,7 @@ class PostgresInboxFixture implements InboxFixture {
     static void age(OutboxDatabase database, String table, Duration step) {
         database.execute(
                 ("UPDATE %s SET locked_until = locked_until - s.step, due_on = due_on - s.step,"
+                                + " first_due_on = first_due_on - s.step,"
                                 + " created_on = created_on - s.step, processed_on = processed_on - s.step,"
                                 + " first_seen_on = first_seen_on - s.step, last_seen_on = last_seen_on - s.step"
                                 + " FROM (SELECT ? * interval '1 microsecond' AS step) s")

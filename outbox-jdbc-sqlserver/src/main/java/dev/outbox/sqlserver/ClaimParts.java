@@ -11,7 +11,7 @@ final class ClaimParts {
             INSERT INTO @topics (Wanted)
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
             DECLARE @claimed TABLE (Item {id_type} NOT NULL, sequence bigint NULL, attempt_count int NOT NULL,
-                created_on datetimeoffset(7) NOT NULL, due_on datetimeoffset(7) NULL, priority smallint NULL,
+                created_on datetimeoffset(7) NOT NULL, due_on datetimeoffset(7) NULL, first_due_on datetimeoffset(7) NULL, priority smallint NULL,
                 topic nvarchar(255) NULL, message_key nvarchar(255) NULL, message_id nvarchar(255) NULL,
                 old_message_id nvarchar(255) NULL, source nvarchar(255) NULL, correlation_id nvarchar(255) NULL,
                 tenant_id nvarchar(255) NULL, content_type nvarchar(255) NULL, headers nvarchar(max) NULL, payload nvarchar(max) NULL,
@@ -19,11 +19,11 @@ final class ClaimParts {
             """;
 
     static final String OUTPUT = """
-            OUTPUT {out_work_item_id}, {out_sequence}, {out_attempt_count}, {out_created_on}, {out_due_on},
+            OUTPUT {out_work_item_id}, {out_sequence}, {out_attempt_count}, {out_created_on}, {out_due_on}, {out_first_due_on},
                     {out_priority}, {out_topic}, {out_message_key}, {out_message_id}, {out_old_message_id},
                     {out_source}, {out_correlation_id}, {out_tenant_id}, {out_content_type}, {out_headers},
                     {out_payload}, {out_payload_bytes}
-                INTO @claimed (Item, sequence, attempt_count, created_on, due_on, priority, topic, message_key,
+                INTO @claimed (Item, sequence, attempt_count, created_on, due_on, first_due_on, priority, topic, message_key,
                     message_id, old_message_id, source, correlation_id, tenant_id, content_type, headers, payload,
                     payload_bytes)""";
 
@@ -34,6 +34,7 @@ final class ClaimParts {
     static final String ANSWER = """
             CAST(@now AS datetimeoffset(7)) AS at, c.{item_text} AS id,
                 COALESCE(c.sequence, 0) AS sequence, c.attempt_count, c.created_on, c.due_on,
+                COALESCE(c.first_due_on, c.due_on, c.created_on) AS first_due_on,
                 COALESCE(c.priority, 1) AS priority, c.topic, c.message_key, {as_message_id} AS message_id, c.source,
                 c.correlation_id, c.tenant_id, c.content_type, c.headers, c.payload, c.payload_bytes
             FROM (SELECT 1 AS one) once LEFT JOIN @claimed c ON once.one = 1""";

@@ -8,10 +8,12 @@ import dev.outbox.jdbc.internal.Writes.Target;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import dev.outbox.sqlserver.SqlServerTable.Limit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -43,6 +45,7 @@ final class SqlServerColumns {
             "sequence",
             "priority",
             "blocks_key",
+            "first_due_on",
             "message_key",
             LegacyNames.interim("message_id"),
             "tenant_id",
@@ -136,6 +139,11 @@ final class SqlServerColumns {
         }
         if (inbox) {
             putInbox(byOld);
+        }
+        if (phase == Phase.LEGACY) {
+            // Retries change the due time, and nothing keeps the first one.
+            read.put("first_due_on", Objects.requireNonNull(read.get("created_on")));
+            read.put("out_first_due_on", Objects.requireNonNull(read.get("out_created_on")));
         }
         read.putAll(SqlServerItems.named(inbox && byOld ? told("message_id") : Optional.empty()));
         String item = inbox && byOld ? told("message_id").map(Column::quoted).orElseThrow() : quoted("work_item_id");
@@ -286,9 +294,20 @@ final class SqlServerColumns {
             return "CASE (%%1$s) WHEN 0 THEN '%s' WHEN 1 THEN '%s' WHEN 2 THEN '%s' ELSE '%s' END"
                     .formatted(STATUSES.toArray());
         }
+        if (logical.equals("first_due_on")
+                && column.type().equals("datetime2")
+                && hasOffset("due_on", "created_on", "first_seen_on")) {
+            return "SWITCHOFFSET(CAST(%1$s AS datetimeoffset(7)), 0)"; // or its offset would be cut off
+        }
         return column.characters() > 0 && column.characters() < FOR_PEOPLE.getOrDefault(logical, 0)
                 ? "LEFT(%1$s, " + column.characters() + ")"
                 : "%1$s";
+    }
+
+    private boolean hasOffset(String... logical) {
+        return Arrays.stream(logical)
+                .flatMap(name -> found(name).stream())
+                .anyMatch(column -> column.type().equals("datetimeoffset"));
     }
 
     private String quoted(String logical) {

@@ -36,11 +36,11 @@ final class SqlServerRecords implements InboxRecords.Statements {
             SELECT @@ROWCOUNT AS changed;
             """;
 
-    /** With a due time, so that no mark of a poller hides it. */
+    /** With a due time, so that no mark of a poller hides it. Its age counts from there. */
     static final String REQUEUE = """
             SET NOCOUNT ON;
             UPDATE {table} SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = 0,
-                {due_on} = SYSUTCDATETIME()
+                {due_on} = SYSUTCDATETIME(), {first_due_on} = NULL
             WHERE {mine} AND {of_message}{exact_source} = CAST(:source AS nvarchar(256))
               AND {exact_message_id} = CAST(:message_id AS nvarchar(256))
               AND {status} = 3 AND {has_topic}

@@ -70,6 +70,7 @@ final class SqlServerSchema {
             Rule.of("owner_token", "uniqueidentifier"),
             Rule.time("created_on").notNull(),
             Rule.time("due_on"),
+            Rule.time("first_due_on"),
             Rule.time("locked_until"),
             Rule.time("processed_on"),
             Rule.number("attempt_count", "int"),

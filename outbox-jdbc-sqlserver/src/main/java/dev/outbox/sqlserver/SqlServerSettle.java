@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Each settlement carries its own token, so the ends of several claims go in one batch. A row that holds back its
  * key, Ready again or Dead and blocking, takes the later rows of its run along: left leased they would block the
  * key until the lease expires. A row without a delay keeps its place in its key, and without a key gets a due time,
- * which puts it where no mark hides it. What is fenced already is forgotten first, so that each id has one token. All
- * that is no DELETE happens in one statement, so that a run comes back
- * whole or not at all.
+ * which puts it where no mark hides it. The first time that a row goes back, FirstDueOn keeps when it was due until then.
+ * What is fenced already is forgotten first, so that each id has one token. All that is no DELETE happens in one
+ * statement, so that a run comes back whole or not at all.
  */
 final class SqlServerSettle {
     static final String SETTLE = """
@@ -78,6 +78,8 @@ final class SqlServerSettle {
                         DATEADD(day, CAST(v.Delay / 86400000 AS int), @now))
                     WHEN {message_key} IS NULL THEN @now
                     ELSE {due_on} END,
+                {first_due_on} = CASE WHEN v.Verdict = 0 THEN COALESCE({first_due_on}, {due_on}, {created_on})
+                    ELSE {first_due_on} END,
                 {processed_on} = CASE WHEN v.Verdict <> 0 THEN @now END
             OUTPUT inserted.{work_item_id} INTO @settled (Item)
             FROM @verdicts v

@@ -65,6 +65,7 @@ final class SqlServerSource implements TransactionalSource {
                     ELSE DATEADD(millisecond, ABS(CHECKSUM(NEWID()) % 1000)
                         * CASE WHEN {attempt_count} > 10 THEN 300 ELSE POWER(2, {attempt_count} - 2) END, @now)
                     END,
+                {first_due_on} = COALESCE({first_due_on}, {due_on}, {created_on}),
                 {processed_on} = CASE WHEN {attempt_count} >= @max_attempts THEN @now END,
                 {last_error} = CONCAT(N'lease expired on attempt ', {attempt_count}, N' at ',
                     COALESCE({processed_by}, N'an unknown poller'))

@@ -70,6 +70,7 @@ class InboxUpgradeScriptTest {
                     .column("ReceiptCount", "int default null")
                     .column("Priority", "smallint default null")
                     .column("BlocksKey", "bit default null")
+                    .column("FirstDueOn", "datetime2 null")
                     .column("Consumer", "nvarchar default null")
                     .column("StatusCode", "tinyint default null")
                     .column("MessageIdNew", "nvarchar default null")

@@ -327,8 +327,8 @@ class SqlServerAdminIT {
                             Duration.ofSeconds(1),
                             Duration.ofSeconds(30),
                             Duration.ofSeconds(31),
-                            null,
-                            null,
+                            "java.lang.OutOfMemoryError: Java heap space",
+                            Duration.ofMinutes(30),
                             false));
 
             List<Diagnosis> found = admin.doctor().examine();
@@ -338,7 +338,14 @@ class SqlServerAdminIT {
                     .extracting(Diagnosis::check)
                     .contains("outbox keys", "outbox pollers");
             assertThat(found).extracting(Diagnosis::check).contains("outbox retention", "inbox schema");
-            assertThat(admin.status().get(0).pollers()).hasSize(1);
+            assertThat(found)
+                    .extracting(Diagnosis::evidence)
+                    .anyMatch(evidence -> evidence.endsWith("Z: java.lang.OutOfMemoryError: Java heap space"));
+            assertThat(admin.status().get(0).pollers()).singleElement().satisfies(poller -> {
+                assertThat(poller.lastError()).isEqualTo("java.lang.OutOfMemoryError: Java heap space");
+                assertThat(Duration.between(poller.startedOn(), poller.lastErrorOn()))
+                        .isEqualTo(Duration.ofMinutes(30));
+            });
         }
 
         @Test

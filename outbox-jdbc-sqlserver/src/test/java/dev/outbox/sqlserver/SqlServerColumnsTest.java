@@ -58,7 +58,7 @@ class SqlServerColumnsTest {
         boolean isNew = !phase.before(Phase.FLIPPED);
         List<Column> columns = new ArrayList<>();
         RENAMED.forEach((old, now) -> {
-            columns.add(stored(isNew ? now : old, "datetimeoffset", 0, null));
+            columns.add(stored(isNew ? now : old, phase == Phase.CLEAN ? "datetime2" : "datetimeoffset", 0, null));
             if (phase != Phase.LEGACY && phase != Phase.CLEAN) {
                 columns.add(computed(isNew ? old : now));
             }
@@ -86,6 +86,7 @@ class SqlServerColumnsTest {
                             "Priority",
                             "BlocksKey")
                     .forEach(name -> columns.add(stored(name, "nvarchar", 0, BINARY)));
+            columns.add(stored("FirstDueOn", "datetime2", 0, null));
             columns.add(computed("ExactKey"));
         }
         if (phase != Phase.LEGACY && phase != Phase.CLEAN) {
@@ -150,6 +151,25 @@ class SqlServerColumnsTest {
         assertThat(resolved(Phase.CLEAN, set))
                 .isEqualTo("UPDATE [dbo].[outbox] SET [Status] = 2, [OwnerToken] = NULL, [DueOn] = @now"
                         + " WHERE [WorkItemId] = @id");
+    }
+
+    @Test
+    void theTimeAnItemWasFirstDueIsKeptInUtcWhereTheTableHasAColumnForIt() {
+        assertThat(resolved(Phase.LEGACY, SqlServerSettle.SETTLE)).doesNotContain("FirstDueOn");
+        assertThat(resolved(Phase.DUAL, SqlServerSettle.SETTLE))
+                .contains("[FirstDueOn] = SWITCHOFFSET(CAST(CASE WHEN v.Verdict = 0"
+                        + " THEN COALESCE([FirstDueOn], [DueTimeUtc], [CreatedAt]) ELSE [FirstDueOn] END"
+                        + " AS datetimeoffset(7)), 0)");
+        assertThat(resolved(Phase.CLEAN, SqlServerSource.EXPIRE))
+                .contains("[FirstDueOn] = COALESCE([FirstDueOn], [DueOn], [CreatedOn]),");
+    }
+
+    @Test
+    void anItemIsFirstDueWhenItIsStoredWhereNothingElseIsKept() {
+        assertThat(resolved(Phase.LEGACY, SqlServerLegacyClaim.CLAIM))
+                .contains("inserted.[CreatedAt], inserted.[DueTimeUtc], inserted.[CreatedAt],");
+        assertThat(resolved(Phase.ADDITIVE, SqlServerLegacyClaim.CLAIM))
+                .contains("inserted.[CreatedAt], inserted.[DueTimeUtc], inserted.[FirstDueOn],");
     }
 
     /** Who had a transaction open when the table was flipped has stored no other. */

@@ -55,14 +55,14 @@ final class SqlServerFixture implements SourceFixture {
     @Override
     public void advance(Duration step) {
         ticker.addAndGet(step.toNanos());
-        SqlServerInboxFixture.age(database, table, List.of("LockedUntil", "DueOn"), step);
+        SqlServerInboxFixture.age(database, table, List.of("LockedUntil", "DueOn", "FirstDueOn", "CreatedOn"), step);
     }
 
     @Override
     public void requeue(String itemId) {
         database.execute(
                 "UPDATE " + table + " SET Status = 0, AttemptCount = 0, ProcessedOn = NULL, BlocksKey = 0,"
-                        + " DueOn = SYSUTCDATETIME() WHERE WorkItemId = CAST(? AS uniqueidentifier)",
+                        + " DueOn = SYSUTCDATETIME(), FirstDueOn = NULL WHERE WorkItemId = CAST(? AS uniqueidentifier)",
                 itemId);
     }
 

@@ -43,7 +43,8 @@ class SqlServerInboxColumnsTest {
         boolean onItsWay = phase != Phase.LEGACY && phase != Phase.CLEAN;
         List<Column> columns = new ArrayList<>();
         RENAMED.forEach((old, now) -> {
-            columns.add(column(isNew ? now : old, "datetimeoffset", 10, null, false));
+            columns.add(
+                    column(isNew ? now : old, phase == Phase.CLEAN ? "datetime2" : "datetimeoffset", 10, null, false));
             if (onItsWay) {
                 columns.add(column(isNew ? old : now, "datetimeoffset", 10, null, true));
             }
@@ -89,6 +90,7 @@ class SqlServerInboxColumnsTest {
                             "Headers",
                             "PayloadBytes")
                     .forEach(name -> columns.add(column(name, "nvarchar", 510, BINARY, false)));
+            columns.add(column("FirstDueOn", "datetime2", 8, null, false));
             columns.add(column("ExactKey", "nvarchar", 512, BINARY, true));
         }
         return new SqlServerColumns("dbo.inbox", columns, phase, true);
@@ -150,6 +152,15 @@ class SqlServerInboxColumnsTest {
     void aCanonicalInboxIsWrittenAsStatementsSay() {
         assertThat(opened(Phase.CLEAN).layout().writes()).isEqualTo(Writes.PLAIN);
         assertThat(resolved(Phase.CLEAN, SqlServerReceive.RECEIVE)).doesNotContain("DELETE");
+    }
+
+    @Test
+    void theTimeAnItemWasFirstDueIsKeptInUtcWhereTheTableHasAColumnForIt() {
+        assertThat(resolved(Phase.LEGACY, SqlServerRecords.REQUEUE)).doesNotContain("FirstDueOn");
+        assertThat(resolved(Phase.ADDITIVE, SqlServerSource.EXPIRE))
+                .contains("[FirstDueOn] = SWITCHOFFSET(CAST(COALESCE([FirstDueOn], [DueTimeUtc], [FirstSeenUtc])"
+                        + " AS datetimeoffset(7)), 0),");
+        assertThat(resolved(Phase.CLEAN, SqlServerRecords.REQUEUE)).contains("[FirstDueOn] = NULL");
     }
 
     @Test

@@ -17,7 +17,7 @@ import org.awaitility.Awaitility;
 /** An empty inbox table for one test; time passes by moving the times of all rows back. */
 final class SqlServerInboxFixture implements InboxFixture {
     static final List<String> TIMES =
-            List.of("LockedUntil", "DueOn", "CreatedOn", "ProcessedOn", "FirstSeenOn", "LastSeenOn");
+            List.of("LockedUntil", "DueOn", "FirstDueOn", "CreatedOn", "ProcessedOn", "FirstSeenOn", "LastSeenOn");
 
     private static final String EFFECTS = "contract_effects";
 

@@ -9,6 +9,7 @@ import dev.outbox.testkit.Feature;
 import dev.outbox.testkit.ItemState;
 import dev.outbox.testkit.SourceFixture;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
@@ -100,7 +101,12 @@ final class SqlServerPhasedFixture implements SourceFixture {
     @Override
     public void advance(Duration step) {
         ticker.addAndGet(step.toNanos());
-        SqlServerInboxFixture.age(database, table, List.of("LockedUntil", column("DueTimeUtc", "DueOn")), step);
+        List<String> times = new ArrayList<>(
+                List.of("LockedUntil", column("DueTimeUtc", "DueOn"), column("CreatedAt", "CreatedOn")));
+        if (phase != Phase.LEGACY) {
+            times.add("FirstDueOn");
+        }
+        SqlServerInboxFixture.age(database, table, times, step);
     }
 
     @Override
@@ -108,7 +114,8 @@ final class SqlServerPhasedFixture implements SourceFixture {
         database.execute(
                 "UPDATE " + table + " SET Status = 0, " + column("RetryCount", "AttemptCount") + " = 0, "
                         + column("ProcessedAt", "ProcessedOn") + " = NULL, " + column("DueTimeUtc", "DueOn")
-                        + " = SYSUTCDATETIME() WHERE " + id() + " = CAST(? AS uniqueidentifier)",
+                        + " = SYSUTCDATETIME()" + (phase == Phase.LEGACY ? "" : ", FirstDueOn = NULL") + " WHERE "
+                        + id() + " = CAST(? AS uniqueidentifier)",
                 itemId);
     }
 
@@ -116,7 +123,7 @@ final class SqlServerPhasedFixture implements SourceFixture {
     public Set<Feature> lacks() {
         Set<Feature> lacks = EnumSet.noneOf(Feature.class);
         if (phase == Phase.LEGACY) {
-            lacks.add(Feature.SEQUENCES);
+            lacks.addAll(Set.of(Feature.SEQUENCES, Feature.FIRST_DUE_TIMES));
         }
         if (phase.before(Phase.DUAL)) {
             lacks.addAll(Set.of(Feature.HEADERS, Feature.CONTENT_TYPES, Feature.TENANTS, Feature.PRIORITIES));

@@ -106,7 +106,7 @@ final class SqlServerPhasedInboxFixture implements InboxFixture {
     public Set<Feature> lacks() {
         Set<Feature> lacks = EnumSet.noneOf(Feature.class);
         if (phase == Phase.LEGACY) {
-            lacks.addAll(Set.of(Feature.SEQUENCES, Feature.RECEIPT_COUNTS));
+            lacks.addAll(Set.of(Feature.SEQUENCES, Feature.FIRST_DUE_TIMES, Feature.RECEIPT_COUNTS));
         }
         if (phase.before(Phase.DUAL)) {
             lacks.addAll(Set.of(Feature.HEADERS, Feature.CONTENT_TYPES, Feature.TENANTS, Feature.CORRELATION_IDS));

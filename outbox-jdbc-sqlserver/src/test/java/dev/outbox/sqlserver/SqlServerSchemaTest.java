@@ -105,9 +105,9 @@ class SqlServerSchemaTest {
 
     @Test
     void theCanonicalTablesAreFlawless() {
-        assertThat(outbox().columns()).hasSize(23);
+        assertThat(outbox().columns()).hasSize(24);
         assertThat(outbox().indexes()).hasSize(10);
-        assertThat(inbox().columns()).hasSize(31);
+        assertThat(inbox().columns()).hasSize(32);
         assertThat(inbox().indexes()).hasSize(11);
         assertThat(SqlServerSchema.problems(outbox(), false)).isEmpty();
         assertThat(SqlServerSchema.problems(inbox(), true)).isEmpty();

@@ -67,6 +67,7 @@ class UpgradeScriptTest {
             catalog.column("Sequence", "bigint default null")
                     .column("Priority", "smallint default null")
                     .column("BlocksKey", "bit default null")
+                    .column("FirstDueOn", "datetime2 null")
                     .column("MessageKey", "nvarchar null")
                     .column("MessageIdNew", "nvarchar null")
                     .column("TenantId", "nvarchar null")

@@ -83,7 +83,7 @@ public final class InMemoryStore {
     }
 
     /**
-     * Makes a Dead item Ready, due now, its attempts forgotten.
+     * Makes a Dead item Ready, due now, its attempts forgotten and its age counted from now.
      *
      * @return whether it was Dead
      */
@@ -94,6 +94,7 @@ public final class InMemoryStore {
         }
         row.ready(clock.instant());
         row.attempts = 0;
+        row.firstDue = row.due;
         return true;
     }
 
@@ -157,6 +158,9 @@ public final class InMemoryStore {
         boolean blocksKey;
         Instant due;
 
+        /** What its age counts from: no retry, release or expired lease changes it. */
+        Instant firstDue;
+
         @Nullable
         String ownerToken;
 
@@ -176,6 +180,7 @@ public final class InMemoryStore {
             this.message = message;
             this.createdOn = now;
             this.due = dueOf(message, now);
+            this.firstDue = due.isBefore(now) ? now : due;
         }
 
         private static Instant dueOf(Message message, Instant now) {
@@ -228,7 +233,7 @@ public final class InMemoryStore {
         }
 
         WorkItem item() {
-            return new WorkItem(id, sequence, attempts, createdOn, message);
+            return new WorkItem(id, sequence, attempts, createdOn, firstDue, null, message);
         }
 
         ItemRow seenAt(Instant now) {

@@ -47,8 +47,8 @@ public final class OutboxTable {
     public void letPass(Duration time) {
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement update = connection.prepareStatement("""
-                        UPDATE %s SET created_on = created_on - t, due_on = due_on - t, locked_until = locked_until - t,
-                            processed_on = processed_on - t
+                        UPDATE %s SET created_on = created_on - t, due_on = due_on - t, first_due_on = first_due_on - t,
+                            locked_until = locked_until - t, processed_on = processed_on - t
                         FROM (SELECT ? * interval '1 microsecond' AS t) AS passed""".formatted(name))) {
             update.setLong(1, time.toNanos() / 1_000);
             update.executeUpdate();

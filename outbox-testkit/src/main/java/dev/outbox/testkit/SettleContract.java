@@ -91,6 +91,20 @@ interface SettleContract {
     }
 
     @Test
+    default void aRetryGivesBackAsManyAttemptsAsItSays(SourceScenario store) {
+        String id = store.enqueue(message());
+        Source source = store.newSource();
+        for (int i = 0; i < 2; i++) {
+            store.settle(source, Settlement.retry(store.claimAll(source).lease(id), DELAY, "broker is down"));
+            store.advance(DELAY.plusMinutes(1));
+        }
+
+        store.settle(source, Settlement.retry(store.claimAll(source).lease(id), DELAY, "broker is down", 3));
+
+        assertThat(store.state(id)).isEqualTo(new ItemState(id, Status.READY, 0, "broker is down"));
+    }
+
+    @Test
     default void aDeadItemKeepsItsErrorAndIsNeverClaimedAgain(SourceScenario store) {
         String id = store.enqueue(message());
         Source source = store.newSource();

@@ -28,6 +28,7 @@ public abstract class SourceContract
                 SettleContract,
                 LeaseContract,
                 DueContract,
+                FirstDueContract,
                 TopicContract,
                 KeyOrderContract,
                 KeyRunContract,

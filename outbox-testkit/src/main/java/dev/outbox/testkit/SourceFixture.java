@@ -27,11 +27,11 @@ public interface SourceFixture extends AutoCloseable {
 
     /**
      * Lets time pass: leases run out, items come due, and the timers of the sources go on. It does so at
-     * once; nobody sleeps.
+     * once; nobody sleeps. A fixture that moves the times of rows back instead moves all of them.
      */
     void advance(Duration step) throws Exception;
 
-    /** What an operator does to a Dead item: Ready, due now, its attempts forgotten. */
+    /** What an operator does to a Dead item: Ready, due now, its attempts forgotten, its age counted from now. */
     void requeue(String itemId) throws Exception;
 
     /** Whether a Done item stays in the store; false if it leaves. Default: true. */

@@ -47,6 +47,10 @@ final class SourceModel {
         String token = "";
         Duration lockedUntil = Duration.ZERO;
 
+        /** How long after it was stored it was first due, as its first claim said. */
+        @Nullable
+        Duration wait;
+
         Item(String id, long order, @Nullable String key, Duration due) {
             this.id = id;
             this.order = order;
@@ -98,6 +102,9 @@ final class SourceModel {
             assertThat(item.due).as("%s was claimed before it was due", item).isLessThanOrEqualTo(now);
             assertThat(claimed.attempt()).as("attempt of %s", item).isEqualTo(item.attempts + 1);
             assertThat(claimed.attempt()).as("attempt of %s", item).isLessThanOrEqualTo(maxAttempts);
+            Duration wait = Duration.between(claimed.createdOn(), claimed.firstDueOn());
+            assertThat(wait).as("when %s was first due", item).isEqualTo(item.wait == null ? wait : item.wait);
+            item.wait = wait;
             if (item.key != null) {
                 runs.computeIfAbsent(item.key, key -> new ArrayList<>()).add(item);
             }

@@ -9,7 +9,9 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.testkit.InMemoryStore.Row;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -111,6 +113,69 @@ final class BrokenClaims {
         public Claim claim(ClaimRequest request) {
             synchronized (store) {
                 rows().forEach(row -> row.due = Instant.MIN);
+                return super.claim(request);
+            }
+        }
+    }
+
+    static final class AgeFromTheStorage extends BrokenSource {
+        AgeFromTheStorage(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Claim claim(ClaimRequest request) {
+            synchronized (store) {
+                rows().forEach(row -> row.firstDue = row.createdOn);
+                return super.claim(request);
+            }
+        }
+    }
+
+    static final class AgeFromTheDueTimeGiven extends BrokenSource {
+        AgeFromTheDueTimeGiven(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Claim claim(ClaimRequest request) {
+            synchronized (store) {
+                rows().stream()
+                        .filter(row -> row.message.due() != null)
+                        .forEach(row -> row.firstDue = row.message.due());
+                return super.claim(request);
+            }
+        }
+    }
+
+    static final class AgeFromTheExpiry extends BrokenSource {
+        AgeFromTheExpiry(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Claim claim(ClaimRequest request) {
+            synchronized (store) {
+                Instant now = store.clock.instant();
+                rows().stream()
+                        .filter(row -> row.status == Status.PROCESSING && !row.isLeased(now))
+                        .forEach(row -> row.firstDue = now);
+                return super.claim(request);
+            }
+        }
+    }
+
+    static final class RequeueKeepsTheAge extends BrokenSource {
+        private final Map<String, Instant> first = new HashMap<>();
+
+        RequeueKeepsTheAge(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Claim claim(ClaimRequest request) {
+            synchronized (store) {
+                rows().forEach(row -> row.firstDue = first.computeIfAbsent(row.id, id -> row.firstDue));
                 return super.claim(request);
             }
         }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Sources that are wrong about how a lease ends or goes on. */
 final class BrokenSettles {
@@ -141,6 +142,69 @@ final class BrokenSettles {
         @Override
         Optional<Settlement> broken(Settlement release) {
             return Optional.empty();
+        }
+    }
+
+    static final class OneAttemptBack extends BrokenSource {
+        OneAttemptBack(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Set<Lease> settle(List<Settlement> settlements) {
+            return super.settle(settlements.stream()
+                    .map(given -> new Settlement(
+                            given.lease(),
+                            given.kind(),
+                            given.delay(),
+                            given.error(),
+                            Math.min(1, given.attemptsGivenBack()),
+                            given.onDead()))
+                    .toList());
+        }
+    }
+
+    static final class AgeFromTheLastRetry extends BrokenSource {
+        AgeFromTheLastRetry(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Set<Lease> settle(List<Settlement> settlements) {
+            synchronized (store) {
+                Set<Lease> fenced = super.settle(settlements);
+                settlements.forEach(settlement -> {
+                    Row row = row(settlement.lease());
+                    if (row != null && settlement.kind() == Settlement.Kind.RETRY) {
+                        row.firstDue = row.due;
+                    }
+                });
+                return fenced;
+            }
+        }
+    }
+
+    static final class AgeFromTheRelease extends BrokenSource {
+        AgeFromTheRelease(InMemoryStore store) {
+            super(store);
+        }
+
+        @Override
+        public Set<Lease> settle(List<Settlement> settlements) {
+            synchronized (store) {
+                List<Row> leased = rows().stream()
+                        .filter(row -> row.status == Status.PROCESSING)
+                        .toList();
+                Set<Lease> fenced = super.settle(settlements);
+                Set<Row> retried = settlements.stream()
+                        .filter(settlement -> settlement.kind() == Settlement.Kind.RETRY)
+                        .map(settlement -> row(settlement.lease()))
+                        .collect(Collectors.toSet());
+                leased.stream()
+                        .filter(row -> row.status == Status.READY && !retried.contains(row))
+                        .forEach(row -> row.firstDue = store.clock.instant());
+                return fenced;
+            }
         }
     }
 

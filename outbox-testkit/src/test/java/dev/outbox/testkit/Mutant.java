@@ -138,6 +138,42 @@ record Mutant(String mistake, Function<InMemoryStore, Source> source, List<Strin
                         "aReleaseOfTheHeadGivesBackTheRun",
                         RANDOM),
                 mutant(
+                        "a settle gives one attempt back at most",
+                        BrokenSettles.OneAttemptBack::new,
+                        "aRetryGivesBackAsManyAttemptsAsItSays"),
+                mutant(
+                        "the age counts from when an item was stored",
+                        BrokenClaims.AgeFromTheStorage::new,
+                        "aDelayedItemIsFirstDueAtItsDueTime",
+                        "aRequeuedItemIsFirstDueWhenItIsRequeued"),
+                mutant(
+                        "the age counts from a due time before an item was stored",
+                        BrokenClaims.AgeFromTheDueTimeGiven::new,
+                        "aDueTimeInThePastMakesNoItemOlder"),
+                mutant(
+                        "the age counts from the last retry",
+                        BrokenSettles.AgeFromTheLastRetry::new,
+                        "aRetryDoesNotChangeWhenAnItemWasFirstDue",
+                        "aRetryThatGivesItsAttemptBackDoesNotChangeWhenAnItemWasFirstDue",
+                        "aRunThatGoesBackDoesNotChangeWhenItsItemsWereFirstDue",
+                        RANDOM),
+                mutant(
+                        "the age counts from the last release",
+                        BrokenSettles.AgeFromTheRelease::new,
+                        "aReleaseDoesNotChangeWhenAnItemWasFirstDue",
+                        "aRunThatGoesBackDoesNotChangeWhenItsItemsWereFirstDue",
+                        RANDOM),
+                mutant(
+                        "the age counts from the last expiry",
+                        BrokenClaims.AgeFromTheExpiry::new,
+                        "aLeaseThatRanOutDoesNotChangeWhenAnItemWasFirstDue",
+                        "aLeaseThatRanOutDoesNotChangeWhenTheItemsOfARunWereFirstDue",
+                        RANDOM),
+                mutant(
+                        "a requeued item keeps its age",
+                        BrokenClaims.RequeueKeepsTheAge::new,
+                        "aRequeuedItemIsFirstDueWhenItIsRequeued"),
+                mutant(
                         "a settle stops at the first one that is fenced",
                         BrokenSettles.SettleStopsWhenFenced::new,
                         "oneSettleTakesAnyMixOfOutcomesAndTokens"),

@@ -1,15 +1,19 @@
 package dev.outbox.jdbc.internal;
 
+import dev.outbox.OutboxException;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.spi.Heartbeat;
+import dev.outbox.spi.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Notes pollers in the table {@link #TABLE} beside theirs, if there is one; where there is none, that is looked at again
- * every ten minutes. Not thread-safe: one poller.
+ * every ten minutes. A table that lacks a column is treated in the same way, and complained of once. Not thread-safe: one
+ * poller.
  */
 public final class Heartbeats {
     /** The name of the table, of which a schema has one. */
@@ -22,6 +26,7 @@ public final class Heartbeats {
     private final Statements statements;
     private boolean found;
     private boolean looked;
+    private boolean complained;
     private long lookedAt;
 
     /** What a database is asked for. */
@@ -32,6 +37,12 @@ public final class Heartbeats {
 
         /** Whether this says that there is no such table, after all. */
         boolean isDropped(SQLException e);
+
+        /** Whether this says that the table lacks a column. */
+        boolean isOutdated(SQLException e);
+
+        /** The columns that were added to the table last, for people. */
+        String newestColumns();
     }
 
     public Heartbeats(Connections connections, LongSupplier ticker, Statements statements) {
@@ -56,9 +67,32 @@ public final class Heartbeats {
         } catch (SQLException e) {
             if (statements.isDropped(e)) {
                 found = false;
+            } else if (statements.isOutdated(e)) {
+                found = false;
+                complain(heartbeat, e);
             } else {
                 throw SqlFailure.of("note of poller " + heartbeat.poller() + " in " + TABLE + " failed", e);
             }
         }
+    }
+
+    private void complain(Heartbeat heartbeat, SQLException e) {
+        if (!complained) {
+            complained = true;
+            throw new OutboxException(
+                    "poller " + heartbeat.poller() + " is not listed in " + TABLE + ", which lacks "
+                            + statements.newestColumns() + "; drop that table and create it again with"
+                            + " admin/V2__pollers.sql of outbox-migrations",
+                    e,
+                    false);
+        }
+    }
+
+    /** As it can be stored: no longer than other errors, and without what no text column holds. */
+    public static @Nullable String error(Heartbeat heartbeat) {
+        String error = heartbeat.lastError();
+        return error == null
+                ? null
+                : StorableText.wellFormed(error.substring(0, Math.min(error.length(), Settlement.MAX_ERROR)));
     }
 }

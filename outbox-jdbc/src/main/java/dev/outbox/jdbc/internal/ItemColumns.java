@@ -11,6 +11,7 @@ public final class ItemColumns {
             "sequence",
             "created_on",
             "due_on",
+            "first_due_on",
             "locked_until",
             "processed_on",
             "attempt_count",

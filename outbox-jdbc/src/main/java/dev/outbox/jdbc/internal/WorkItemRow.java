@@ -7,6 +7,7 @@ import dev.outbox.WorkItem;
 import dev.outbox.internal.HeadersText;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +18,8 @@ public final class WorkItemRow {
     /** What a statement that answers work items selects or returns. */
     public static final String COLUMNS = """
             {item_id} AS id, {sequence} AS sequence, {attempt_count} AS attempt_count,
-                    {created_on} AS created_on, {due_on} AS due_on, {priority} AS priority, {topic} AS topic,
+                    {created_on} AS created_on, {due_on} AS due_on,
+                    COALESCE({first_due_on}, {due_on}, {created_on}) AS first_due_on, {priority} AS priority, {topic} AS topic,
                     {message_key} AS message_key, {message_id} AS message_id, {source} AS source,
                     {correlation_id} AS correlation_id,
                     {tenant_id} AS tenant_id, {content_type} AS content_type, {headers} AS headers,
@@ -40,23 +42,28 @@ public final class WorkItemRow {
         if (priority != Priority.NORMAL) {
             message = message.priority(priority);
         }
-        return item(row, message.serializedBy(serializer));
+        return item(row, Timestamps.read(row, "first_due_on"), message.serializedBy(serializer));
     }
 
-    /** Enough of a row to name it, whatever else it holds. */
+    /** Enough of a row to name it, whatever else it holds; without the time it was first due. */
     public static WorkItem named(ResultSet row) throws SQLException {
         String topic = String.valueOf(row.getString("topic"));
         boolean usable = !topic.isBlank() && topic.length() <= Message.MAX_NAME;
-        return item(row, Message.to(usable ? topic : "unreadable").payload(""));
+        return item(
+                row,
+                Timestamps.read(row, "created_on"),
+                Message.to(usable ? topic : "unreadable").payload(""));
     }
 
-    private static WorkItem item(ResultSet row, Message message) throws SQLException {
+    /** A due time before the message was stored does not make it older. */
+    private static WorkItem item(ResultSet row, Instant firstDueOn, Message message) throws SQLException {
+        Instant createdOn = Timestamps.read(row, "created_on");
         return new WorkItem(
                 row.getString(ID),
                 row.getLong("sequence"),
                 row.getInt("attempt_count"),
-                Timestamps.read(row, "created_on"),
-                Timestamps.read(row, "created_on"),
+                createdOn,
+                firstDueOn.isBefore(createdOn) ? createdOn : firstDueOn,
                 row.getString("source"),
                 message);
     }

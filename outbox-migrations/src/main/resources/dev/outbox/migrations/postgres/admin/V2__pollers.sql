@@ -5,12 +5,14 @@ CREATE TABLE "outbox_pollers" (
     started_on          timestamptz NOT NULL,
     seen_on             timestamptz NOT NULL,
     last_success_on     timestamptz,
+    last_error_on       timestamptz,
     lease_ms            bigint      NOT NULL,
     longest_delivery_ms bigint      NOT NULL,
     phase               text        COLLATE "C" NOT NULL,
     table_name          text        NOT NULL,
     poller              text        NOT NULL,
     version             text        NOT NULL,
+    last_error          text,
     CONSTRAINT "outbox_pollers_pkey" PRIMARY KEY (table_name, poller)
 ) WITH (
     -- Few rows, changed all the time; half-empty pages keep an update on its page.
@@ -18,3 +20,4 @@ CREATE TABLE "outbox_pollers" (
 );
 
 COMMENT ON COLUMN "outbox_pollers".phase IS 'Of the layout that the poller reads, as the comment of its table has it: 3, 3 settling, 4';
+COMMENT ON COLUMN "outbox_pollers".last_error IS 'The last java.lang.Error that the poller survived, in one line; null if there was none';

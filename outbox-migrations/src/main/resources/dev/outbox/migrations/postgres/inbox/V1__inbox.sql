@@ -14,6 +14,7 @@ CREATE TABLE "${inbox_table}" (
     first_seen_on  timestamptz NOT NULL DEFAULT statement_timestamp(),
     last_seen_on   timestamptz NOT NULL DEFAULT statement_timestamp(),
     due_on         timestamptz,
+    first_due_on   timestamptz,
     locked_until   timestamptz,
     processed_on   timestamptz,
     attempt_count  integer     NOT NULL DEFAULT 0,
@@ -94,3 +95,4 @@ COMMENT ON COLUMN "${inbox_table}".hash IS 'SHA-256 of the payload; null means u
 COMMENT ON COLUMN "${inbox_table}".blocks_key IS 'Dead and holding back the later messages of its key';
 COMMENT ON COLUMN "${inbox_table}".receipt_count IS 'How often it came; not attempts';
 COMMENT ON COLUMN "${inbox_table}".due_on IS 'Not before; null means never delayed and never attempted';
+COMMENT ON COLUMN "${inbox_table}".first_due_on IS 'When it was first due, once an attempt has changed due_on; null means due_on, or created_on';

@@ -13,5 +13,7 @@ CREATE TABLE [outbox_pollers] (
     LastSuccessOn     datetime2(7)  NULL,
     LeaseMs           bigint        NOT NULL,
     LongestDeliveryMs bigint        NOT NULL,
+    LastErrorOn       datetime2(7)  NULL,
+    LastError         nvarchar(2000) NULL,
     CONSTRAINT [outbox_pollers_Name] PRIMARY KEY CLUSTERED (TableName, Poller)
 );

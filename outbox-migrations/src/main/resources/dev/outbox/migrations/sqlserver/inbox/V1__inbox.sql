@@ -20,6 +20,7 @@ CREATE TABLE [${inbox_table}] (
     FirstSeenOn   datetime2(7)     NOT NULL,
     LastSeenOn    datetime2(7)     NOT NULL,
     DueOn         datetime2(7)     NULL,
+    FirstDueOn    datetime2(7)     NULL,
     LockedUntil   datetime2(7)     NULL,
     ProcessedOn   datetime2(7)     NULL,
     AttemptCount  int              NOT NULL CONSTRAINT [${inbox_table}_NoAttempt] DEFAULT (0),

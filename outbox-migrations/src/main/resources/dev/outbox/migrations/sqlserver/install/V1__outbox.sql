@@ -17,6 +17,7 @@ CREATE TABLE [${outbox_table}] (
     OwnerToken    uniqueidentifier NULL,
     CreatedOn     datetime2(7)     NOT NULL CONSTRAINT [${outbox_table}_CreatedNow] DEFAULT (SYSUTCDATETIME()),
     DueOn         datetime2(7)     NULL,
+    FirstDueOn    datetime2(7)     NULL,
     LockedUntil   datetime2(7)     NULL,
     ProcessedOn   datetime2(7)     NULL,
     AttemptCount  int              NOT NULL CONSTRAINT [${outbox_table}_NoAttempt] DEFAULT (0),
