@@ -86,7 +86,9 @@ class RouteTest {
         for (int i = 0; i < Route.ENOUGH; i++) {
             fail("fresh-" + i);
         }
-        assertThat(fail("bad-0").acceptsNothing()).as("in an outage they are spared too").isTrue();
+        assertThat(fail("bad-0").acceptsNothing())
+                .as("in an outage they are spared too")
+                .isTrue();
     }
 
     @Test

@@ -237,7 +237,7 @@ final class PostgresClaim implements Claiming.Query {
     private final @Nullable PayloadSerializer serializer;
     private final Marks marks;
     private final KeyTour tour = new KeyTour();
-    private final Turns turns = new Turns();
+    private final Turns turns;
 
     PostgresClaim(PostgresTable table, @Nullable PayloadSerializer serializer, LongSupplier ticker) {
         this.ready = PinnedPlan.unflushed(table.own(), List.of(READY));
@@ -246,6 +246,7 @@ final class PostgresClaim implements Claiming.Query {
         this.keys = PinnedPlan.unflushed(table.own(), List.of(KEYS, WALKED));
         this.serializer = serializer;
         this.marks = new Marks(ticker, new PostgresMarks());
+        this.turns = new Turns(ticker);
     }
 
     @Override

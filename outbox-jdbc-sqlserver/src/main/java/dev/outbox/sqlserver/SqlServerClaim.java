@@ -271,7 +271,7 @@ final class SqlServerClaim implements Claiming.Query {
     private final @Nullable PayloadSerializer serializer;
     private final Marks marks;
     private final KeyTour tour = new KeyTour();
-    private final Turns turns = new Turns();
+    private final Turns turns;
 
     SqlServerClaim(SqlServerTable table, @Nullable PayloadSerializer serializer, LongSupplier ticker) {
         this.ready = SqlServerBatch.of(table.layout(), READY);
@@ -279,6 +279,7 @@ final class SqlServerClaim implements Claiming.Query {
         this.keys = SqlServerBatch.of(table.layout(), KEYS);
         this.serializer = serializer;
         this.marks = new Marks(ticker, new SqlServerMarks());
+        this.turns = new Turns(ticker);
     }
 
     @Override

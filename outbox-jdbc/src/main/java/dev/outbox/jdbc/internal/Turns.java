@@ -1,19 +1,24 @@
 package dev.outbox.jdbc.internal;
 
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 
 /**
  * In which order one source asks its roads. Those that had something last time take turns. One that was empty
- * rests for some claims, as long as others have something; if none has, all are asked, the one that had something
- * last before the others. Not thread-safe.
+ * rests for some claims, but not for long, as long as others have something; if none has, all are asked, the one that
+ * had something last before the others. Not thread-safe.
  */
 public final class Turns {
     /** How many claims an empty road is left out of. */
     private static final int REST = 7;
+
+    /** Where claims are rare, an empty road is asked again after this long. */
+    private static final Duration LONGEST_REST = Duration.ofMillis(500);
 
     public enum Road {
         READY,
@@ -33,6 +38,12 @@ public final class Turns {
     private final List<Road> recent = new ArrayList<>(List.of(Road.values()));
 
     private final Map<Road, Integer> resting = new EnumMap<>(Road.class);
+    private final Map<Road, Long> emptyAt = new EnumMap<>(Road.class);
+    private final LongSupplier ticker;
+
+    public Turns(LongSupplier ticker) {
+        this.ticker = ticker;
+    }
 
     /** Asks road after road until one has something; more than one only if the first ones were empty. */
     public Claimed walk(Walk walk) throws SQLException {
@@ -62,7 +73,8 @@ public final class Turns {
     }
 
     private boolean rests(Road road) {
-        return resting.getOrDefault(road, 0) > 0;
+        return resting.getOrDefault(road, 0) > 0
+                && ticker.getAsLong() - emptyAt.getOrDefault(road, 0L) < LONGEST_REST.toNanos();
     }
 
     void found(Road road) {
@@ -76,6 +88,7 @@ public final class Turns {
 
     void empty(Road road) {
         resting.put(road, REST);
+        emptyAt.put(road, ticker.getAsLong());
     }
 
     /** Nothing so far, but its end was not reached: it goes on when it has its next turn. */

@@ -5,12 +5,15 @@ import static dev.outbox.jdbc.internal.Turns.Road.READY;
 import static dev.outbox.jdbc.internal.Turns.Road.WAITING;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class TurnsTest {
-    private final Turns turns = new Turns();
+    private final AtomicLong time = new AtomicLong();
+    private final Turns turns = new Turns(time::get);
 
     /** Asks roads until one of these has something, as a claim does; which one that is, or null. */
     private Turns.Road claim(List<Turns.Road> asked, Turns.Road... busy) {
@@ -45,6 +48,17 @@ class TurnsTest {
         assertThat(asked.stream().filter(KEYS::equals).count()).isBetween(4L, 6L);
         assertThat(asked.stream().filter(WAITING::equals).count()).isBetween(4L, 6L);
         assertThat(asked.stream().filter(READY::equals)).hasSize(40);
+    }
+
+    @Test
+    void whereClaimsAreRareAnEmptyRoadIsAskedAgainSoon() {
+        List<Turns.Road> asked = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            claim(asked, WAITING);
+            time.addAndGet(Duration.ofSeconds(1).toNanos());
+        }
+
+        assertThat(asked.stream().filter(READY::equals).count()).isGreaterThan(30);
     }
 
     @Test
