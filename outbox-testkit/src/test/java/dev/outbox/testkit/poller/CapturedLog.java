@@ -15,10 +15,19 @@ final class CapturedLog implements AutoCloseable {
     }
 
     List<String> warnings() {
-        return bytes.toString(StandardCharsets.UTF_8)
-                .lines()
-                .filter(line -> line.contains("WARN"))
-                .toList();
+        return lines("WARN");
+    }
+
+    List<String> errors() {
+        return lines("ERROR");
+    }
+
+    String text() {
+        return bytes.toString(StandardCharsets.UTF_8);
+    }
+
+    private List<String> lines(String level) {
+        return text().lines().filter(line -> line.contains("] " + level + " ")).toList();
     }
 
     @Override

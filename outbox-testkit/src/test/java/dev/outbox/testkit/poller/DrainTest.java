@@ -129,6 +129,50 @@ class DrainTest {
     }
 
     @Test
+    void pastTheDrainTimeoutAllItemsOfABatchAreGivenBackAndNoneFails() throws Exception {
+        List<String> ids = store.add(unkeyed(20));
+        CountDownLatch begun = new CountDownLatch(1);
+        Poller poller = Poller.from(source)
+                .toBatch(items -> {
+                    begun.countDown();
+                    new CountDownLatch(1).await();
+                    return List.of();
+                })
+                .listener(events)
+                .drainTimeout(SHORT)
+                .start();
+        begun.await();
+
+        poller.close();
+
+        assertThat(ids)
+                .allSatisfy(id -> assertThat(state(store, id)).isEqualTo(new ItemState(id, Status.READY, 1, null)));
+        assertThat(events.count(OutboxEvent.Retried.class)).isZero();
+    }
+
+    @Test
+    void closeOnAnInterruptedThreadStillDrainsAndTheInterruptIsRestored() throws Exception {
+        String id = store.add(message("a")).get(0);
+        Poller poller = poller(gate).start();
+        gate.awaitArrival();
+        AtomicBoolean restored = new AtomicBoolean();
+        Thread closer = new Thread(() -> {
+            Thread.currentThread().interrupt();
+            poller.close();
+            restored.set(Thread.currentThread().isInterrupted());
+        });
+        closer.start();
+        await().until(() -> !poller.isRunning());
+        assertThat(gate.interrupted).isEmpty();
+
+        gate.open();
+        closer.join();
+
+        assertThat(status(store, id)).isEqualTo(Status.DONE);
+        assertThat(restored).isTrue();
+    }
+
+    @Test
     void aDeliveryThatSucceedsInSpiteOfTheInterruptIsDone() throws Exception {
         String id = store.add(message("a")).get(0);
         CountDownLatch begun = new CountDownLatch(1);
