@@ -5,7 +5,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a destination that is several, one per topic, looks like to the breakers: each has one of its own.
+ * The destinations behind a routing destination: each of them has a {@link Route} of its own.
  *
  * @param routes what stands for the route of a topic
  * @param otherwise what stands for that of all other topics

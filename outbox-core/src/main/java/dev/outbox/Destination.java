@@ -3,7 +3,7 @@ package dev.outbox;
 /**
  * Where items go: a broker, an HTTP endpoint, a mail server. Returning normally means delivered; any
  * exception means try again (see {@link RetryPolicy}), {@link PermanentFailureException} means Dead at
- * once, {@link RetryAfter} means later without counting an attempt.
+ * once, {@link RetryAfter} and {@link DestinationUnavailableException} mean later without counting an attempt.
  *
  * <p>Called from several threads at a time, never for two items of one key at once. Delivery is
  * at-least-once: pass {@link WorkItem#messageId()} on, so that the consumer can recognise a repetition. A

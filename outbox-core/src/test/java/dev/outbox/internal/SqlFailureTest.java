@@ -3,6 +3,7 @@ package dev.outbox.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxException;
+import dev.outbox.UnknownCommitException;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientException;
 import java.sql.SQLRecoverableException;
@@ -117,5 +118,31 @@ class SqlFailureTest {
         }
         assertThat(SqlFailure.of("claim failed", new SQLException("Invalid object name 'x'.", "S0002", 208)))
                 .hasMessageContaining("Invalid object name 'x'.");
+    }
+
+    @Test
+    void aCommitWithoutAnAnswerIsNotRetryable() {
+        for (SQLException lost : new SQLException[] {
+            new SQLException("connection reset", "08006"),
+            new SQLException("terminated", "57P01"),
+            new SQLException("unknown", "40003"),
+            new SQLException("no state"),
+            new SQLRecoverableException("lost", "S0001", 0),
+            new SQLException("severed", "S0001", 596)
+        }) {
+            assertThat(SqlFailure.ofCommit(lost))
+                    .as(lost.getMessage())
+                    .isInstanceOf(UnknownCommitException.class)
+                    .extracting(OutboxException::isRetryable)
+                    .isEqualTo(false);
+        }
+        for (SQLException refused : new SQLException[] {
+            new SQLException("serialization", "40001"), new SQLException("deadlock", "S0001", 1205)
+        }) {
+            assertThat(SqlFailure.ofCommit(refused))
+                    .isNotInstanceOf(UnknownCommitException.class)
+                    .extracting(OutboxException::isRetryable)
+                    .isEqualTo(true);
+        }
     }
 }

@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +31,41 @@ class PlainJdbcIT {
         orders.placeByHand("book");
 
         assertThat(shop.delivered(1)).containsExactly("book");
+    }
+
+    @Test
+    void aCommitThatHappenedWithoutAnAnswerIsRepeatedWithoutASecondOrder() throws SQLException {
+        AtomicInteger commits = new AtomicInteger();
+        DataSource losingTheFirstAnswer = proxy(DataSource.class, Shop.dataSource(), (connection, method) -> connection
+                        instanceof Connection real
+                ? proxy(Connection.class, real, (answer, called) -> {
+                    if (called.equals("commit") && commits.incrementAndGet() == 1) {
+                        throw new SQLException("connection reset", "08006");
+                    }
+                    return answer;
+                })
+                : connection);
+
+        new PlainJdbcOrders(losingTheFirstAnswer, outbox).placeOnce("book");
+
+        assertThat(commits).hasValue(2);
+        assertThat(shop.delivered(1)).containsExactly("book");
+        shop.assertCommitted("book");
+    }
+
+    /** Looks at each answer after the call was made. */
+    private interface Look {
+        Object at(Object answer, String method) throws SQLException;
+    }
+
+    private static <T> T proxy(Class<T> type, T target, Look look) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> {
+            try {
+                return look.at(method.invoke(target, args), method.getName());
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        }));
     }
 
     @Test

@@ -7,7 +7,7 @@ import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.context.Scope;
 import java.util.List;
 
-/** A record, so that pollers which wrap the same destination still share its breaker. */
+/** A record, so that pollers which wrap the same destination still share its route. */
 record TracedBatchDestination(Spans spans, BatchDestination destination) implements BatchDestination {
     @Override
     @SuppressWarnings("try")

@@ -5,7 +5,7 @@ import dev.outbox.WorkItem;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.context.Scope;
 
-/** A record, so that pollers which wrap the same destination still share its breaker. */
+/** A record, so that pollers which wrap the same destination still share its route. */
 record TracedDestination(Spans spans, Destination destination) implements Destination {
     @Override
     @SuppressWarnings("try")

@@ -4,7 +4,7 @@ import dev.outbox.TransactionalDestination;
 import dev.outbox.WorkItem;
 import java.sql.Connection;
 
-/** A record, so that pollers which wrap the same destination still share its breaker. */
+/** A record, so that pollers which wrap the same destination still share its route. */
 record TracedTransactionalDestination(Spans spans, TransactionalDestination destination)
         implements TransactionalDestination {
     @Override

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -16,10 +17,11 @@ class DocumentationTest {
     private static final Pattern JAVA_BLOCK = Pattern.compile("```java\\R(.*?)```", Pattern.DOTALL);
 
     @Test
-    void readmeShowsCodeOfTheQuickstart() throws IOException {
-        List<String> quickstart = sources("src/main/java");
+    void readmeShowsCodeOfTheQuickstartAndOfExamples() throws IOException {
+        List<String> code = new ArrayList<>(sources("src/main/java"));
+        code.addAll(sources("../outbox-examples/src/test/java"));
 
-        assertThat(javaBlocks("../README.md")).isNotEmpty().allMatch(block -> isPartOfOne(quickstart, block));
+        assertThat(javaBlocks("../README.md")).isNotEmpty().allMatch(block -> isPartOfOne(code, block));
     }
 
     @Test
