@@ -47,6 +47,7 @@ class PlainJdbcIT {
                 : connection);
 
         new PlainJdbcOrders(losingTheFirstAnswer, outbox).placeOnce("book");
+        outbox.wakeUp(); // the commit that had no answer woke nobody
 
         assertThat(commits).hasValue(2);
         assertThat(shop.delivered(1)).containsExactly("book");

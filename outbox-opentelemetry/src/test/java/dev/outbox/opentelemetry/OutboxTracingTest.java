@@ -244,7 +244,7 @@ class OutboxTracingTest {
     }
 
     @Test
-    void routesAndHandlersAreWrappedOneByOneSoThatEachKeepsItsBreaker() {
+    void routesAndHandlersAreWrappedOneByOneSoThatEachKeepsItsRoute() {
         Destination routes = Destination.byTopic().route("a", item -> {});
         Handlers handlers = Handlers.on("a", (tx, item) -> {});
 
@@ -257,7 +257,7 @@ class OutboxTracingTest {
     }
 
     @Test
-    void pollersThatWrapTheSameDestinationShareABreaker() {
+    void pollersThatWrapTheSameDestinationShareARoute() {
         Destination broker = item -> {};
 
         assertThat(tracing.to(broker)).isEqualTo(tracing.to(broker)).isNotEqualTo(tracing.to(item -> {}));
