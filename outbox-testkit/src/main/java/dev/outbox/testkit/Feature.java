@@ -17,6 +17,8 @@ public enum Feature {
     ANY_MESSAGE_ID,
     /** A number for each item, in the order in which they are fetched. */
     SEQUENCES,
+    /** Claims end at their bound in bytes. */
+    BYTE_BOUNDS,
     /** An inbox tells messages of the same id apart by who sent them and by who receives them. */
     MANY_SOURCES,
     /** An inbox counts how often each message came. */
@@ -32,7 +34,7 @@ public enum Feature {
             case CORRELATION_IDS -> message.correlationId() != null;
             case BINARY_PAYLOADS -> message.hasPayload() && message.isBinary();
             case ANY_MESSAGE_ID -> message.id() != null && !isUuid(message.id());
-            case SEQUENCES, MANY_SOURCES, RECEIPT_COUNTS -> false;
+            case SEQUENCES, BYTE_BOUNDS, MANY_SOURCES, RECEIPT_COUNTS -> false;
         };
     }
 
