@@ -39,7 +39,8 @@ import org.jspecify.annotations.Nullable;
  * flow of small rows keeps a large one waiting. In that order urgent rows come before normal ones and those before bulk,
  * and in one claim of ten bulk comes first; of keys, urgent heads by their age, then the others in the order of the round,
  * in one claim of ten the others first, and then the rows behind the heads. {@code octet_length} knows the size of a
- * toasted value without reading it. A claim that was cut says so: it had no room, so the marks and the cursor stay at what
+ * toasted value without reading it. Mostly the bytes suffice for all, and then nothing is put in order or counted one by
+ * one. A claim that was cut says so: it had no room, so the marks and the cursor stay at what
  * was taken.
  *
  * <p><b>Priority.</b> The first two roads have three bands: bulk's tenth of the batch first, then urgent rows,
@@ -81,6 +82,9 @@ final class PostgresClaim implements Claiming.Query {
                     FOR NO KEY UPDATE SKIP LOCKED) item
                 LIMIT :count
             ),
+            bytes AS MATERIALIZED (
+                SELECT sum(size) < :max_bytes AS suffice, array_agg(place) AS places FROM picked
+            ),
             sized AS MATERIALIZED (
                 SELECT place,
                     sum(size) OVER (ORDER BY turn, sequence ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
@@ -88,8 +92,12 @@ final class PostgresClaim implements Claiming.Query {
             )
             UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
                 {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner
-            WHERE ctid = ANY (ARRAY(SELECT place FROM sized WHERE fits)) AND {status} = 0
-            RETURNING %1$s, EXISTS (SELECT 1 FROM sized WHERE NOT fits) AS cut
+            WHERE ctid = ANY ((
+                SELECT CASE WHEN suffice THEN places ELSE ARRAY(SELECT place FROM sized WHERE fits) END FROM bytes)::tid[])
+              AND {status} = 0
+            RETURNING %1$s,
+                CASE WHEN NOT (SELECT suffice FROM bytes)
+                    THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut
             """.formatted(WorkItemRow.COLUMNS);
 
     /** The same where only some topics are wanted: of each band it looks at a stretch, and answers where that ends. */
@@ -118,6 +126,9 @@ final class PostgresClaim implements Claiming.Query {
                     FOR NO KEY UPDATE SKIP LOCKED) item
                 LIMIT :count
             ),
+            bytes AS MATERIALIZED (
+                SELECT sum(size) < :max_bytes AS suffice, array_agg(place) AS places FROM picked
+            ),
             sized AS MATERIALIZED (
                 SELECT place,
                     sum(size) OVER (ORDER BY turn, sequence ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
@@ -126,10 +137,14 @@ final class PostgresClaim implements Claiming.Query {
             claimed AS (
                 UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
                     {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner
-                WHERE ctid = ANY (ARRAY(SELECT place FROM sized WHERE fits)) AND {status} = 0
+                WHERE ctid = ANY ((
+                    SELECT CASE WHEN suffice THEN places ELSE ARRAY(SELECT place FROM sized WHERE fits) END FROM bytes)::tid[])
+                  AND {status} = 0
                 RETURNING %1$s
             )
-            SELECT claimed.*, EXISTS (SELECT 1 FROM sized WHERE NOT fits) AS cut,
+            SELECT claimed.*,
+                CASE WHEN NOT (SELECT suffice FROM bytes)
+                    THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut,
                 walked.high_end, walked.normal_end, walked.bulk_end
             FROM (
                 SELECT max(sequence) FILTER (WHERE band = 0) AS high_end,
@@ -156,6 +171,9 @@ final class PostgresClaim implements Claiming.Query {
                     FOR NO KEY UPDATE SKIP LOCKED) item
                 LIMIT :count
             ),
+            bytes AS MATERIALIZED (
+                SELECT sum(size) < :max_bytes AS suffice, array_agg(place) AS places FROM picked
+            ),
             sized AS MATERIALIZED (
                 SELECT place,
                     sum(size) OVER (ORDER BY turn, due_on, sequence ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
@@ -163,8 +181,12 @@ final class PostgresClaim implements Claiming.Query {
             )
             UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
                 {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner
-            WHERE ctid = ANY (ARRAY(SELECT place FROM sized WHERE fits)) AND {status} = 0
-            RETURNING %1$s, EXISTS (SELECT 1 FROM sized WHERE NOT fits) AS cut
+            WHERE ctid = ANY ((
+                SELECT CASE WHEN suffice THEN places ELSE ARRAY(SELECT place FROM sized WHERE fits) END FROM bytes)::tid[])
+              AND {status} = 0
+            RETURNING %1$s,
+                CASE WHEN NOT (SELECT suffice FROM bytes)
+                    THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut
             """.formatted(WorkItemRow.COLUMNS);
 
     static final String KEYS = """
@@ -217,14 +239,12 @@ final class PostgresClaim implements Claiming.Query {
             ),
             locked_heads AS MATERIALIZED (
                 SELECT {work_item_id} AS id, {message_key} AS key, {sequence} AS sequence,
-                    {attempt_count} > 1 AS suspect,
-                    COALESCE(octet_length({payload}::text), octet_length({payload_bytes}), 0) AS size,
-                    CASE WHEN {priority} = 0 AND {message_key} <= (SELECT max(key) FROM heads WHERE NOT goes_round)
-                        THEN {sequence} ELSE :round_turn END AS turn
+                    {attempt_count} > 1 AS suspect, {priority} AS priority,
+                    COALESCE(octet_length({payload}::text), octet_length({payload_bytes}), 0) AS size
                 FROM {table}
                 WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM heads)) AND {topic} IS NOT NULL
                   AND {status} = 0 AND ({due_on} IS NULL OR {due_on} <= now())
-                ORDER BY turn, key
+                ORDER BY {sequence}
                 FOR NO KEY UPDATE SKIP LOCKED
             ),
             runs AS MATERIALIZED (
@@ -233,9 +253,9 @@ final class PostgresClaim implements Claiming.Query {
                         WHERE {mine} AND {status} = 0 AND {message_key} = head.key
                           AND {sequence} > head.sequence AND {sequence} <= run.last)
                     THEN run.ids[:COALESCE(array_position(run.eligible, false), run.locked + 1) - 1] END AS ids,
-                    run.sizes
+                    run.sizes, run.size
                 FROM locked_heads head CROSS JOIN LATERAL (
-                    SELECT array_agg(later.id) AS ids, array_agg(later.size) AS sizes,
+                    SELECT array_agg(later.id) AS ids, array_agg(later.size) AS sizes, sum(later.size) AS size,
                         array_agg(later.eligible) AS eligible, count(*)::int AS locked, max(later.sequence) AS last
                     FROM (
                         SELECT {work_item_id} AS id, {sequence} AS sequence,
@@ -249,10 +269,17 @@ final class PostgresClaim implements Claiming.Query {
                         LIMIT GREATEST(:longest_run, :count / (SELECT GREATEST(count(*), 1) FROM locked_heads)) - 1
                         FOR NO KEY UPDATE SKIP LOCKED) later) run
             ),
+            bytes AS MATERIALIZED (
+                SELECT COALESCE(sum(size), 0) + COALESCE((SELECT sum(size) FROM runs), 0) < :max_bytes AS suffice
+                FROM locked_heads
+            ),
             sized AS MATERIALIZED (
                 SELECT id, key, turn, sum(size) OVER (ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
                 FROM (
-                    SELECT id, size, key, turn FROM locked_heads
+                    (SELECT id, size, key, CASE
+                            WHEN priority = 0 AND key <= (SELECT max(key) FROM heads WHERE NOT goes_round) THEN sequence
+                            ELSE :round_turn END AS turn
+                    FROM locked_heads ORDER BY turn, key)
                     UNION ALL
                     SELECT id, size, NULL, NULL
                     FROM (SELECT unnest(ids) AS id, unnest(sizes) AS size FROM runs) later WHERE id IS NOT NULL
@@ -263,9 +290,9 @@ final class PostgresClaim implements Claiming.Query {
             ),
             walked AS MATERIALIZED (
                 SELECT set_config('outbox.key', COALESCE(
-                    CASE WHEN (SELECT key FROM left_behind) IS NOT NULL
-                            THEN COALESCE(max(key) FILTER (
-                                WHERE goes_round AND key < (SELECT key FROM left_behind)), :key_cursor)
+                    CASE WHEN NOT (SELECT suffice FROM bytes) AND (SELECT key FROM left_behind) IS NOT NULL
+                            THEN COALESCE((
+                                SELECT max(key) FROM heads WHERE goes_round AND key < (SELECT key FROM left_behind)), :key_cursor)
                         WHEN count(*) = :heads THEN COALESCE(max(key) FILTER (WHERE goes_round), :key_cursor)
                         ELSE (SELECT key FROM keys WHERE probe = :probes) END, ''), true) AS to_key
                 FROM heads
@@ -273,11 +300,16 @@ final class PostgresClaim implements Claiming.Query {
             UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
                 {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner,
                 {blocks_key} = false
-            WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM sized WHERE fits))
+            WHERE {work_item_id} = ANY (CASE WHEN (SELECT suffice FROM bytes)
+                THEN ARRAY(SELECT id FROM locked_heads UNION ALL SELECT unnest(ids) FROM runs LIMIT :count)
+                ELSE ARRAY(SELECT id FROM sized WHERE fits) END)
               AND {topic} IS NOT NULL AND {status} = 0
               AND (SELECT to_key FROM walked) IS NOT NULL
-            RETURNING %1$s, EXISTS (SELECT 1 FROM sized WHERE NOT fits) AS cut,
-                (SELECT key FROM left_behind) IS NOT NULL AS heads_cut
+            RETURNING %1$s,
+                CASE WHEN NOT (SELECT suffice FROM bytes)
+                    THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut,
+                CASE WHEN NOT (SELECT suffice FROM bytes)
+                    THEN (SELECT key FROM left_behind) IS NOT NULL END AS heads_cut
             """.formatted(WorkItemRow.COLUMNS);
 
     /** The last key that the statement before looked at; empty at the end of the round. */

@@ -4,7 +4,6 @@ import static dev.outbox.postgres.Plans.Planned.PINNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
-import dev.outbox.Priority;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -82,17 +81,6 @@ class ByteBoundIT {
         DATABASE.commit(outbox, Collections.nCopies(5_000, Message.to("foreign").payload("")));
 
         assertThat(claimed(REQUEST.topics(Set.of("claims")))).containsExactly("own-1", "own-2");
-    }
-
-    /** Urgent keys take all the bytes before the round has begun: it has not come to its end. */
-    @Test
-    void aRoundThatWasCutBeforeItBeganGoesOnWhereItWas() {
-        DATABASE.commit(outbox, message("b", "x").key("b"));
-        for (int i = 0; i < 30; i++) {
-            DATABASE.commit(outbox, message("z-" + i, LARGE).key("z-" + i).priority(Priority.HIGH));
-        }
-
-        assertThat(claimed(REQUEST)).hasSize(31).contains("b");
     }
 
     @ParameterizedTest
