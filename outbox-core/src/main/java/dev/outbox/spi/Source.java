@@ -31,7 +31,10 @@ public interface Source {
         return getClass().getSimpleName();
     }
 
-    /** Leases up to {@code count} items under a fresh owner token. */
+    /**
+     * Leases up to {@code count} items under a fresh owner token, and no more after the one that brings their payloads to
+     * {@code maxBytes}. A source whose payloads are all small may ignore the bytes.
+     */
     Claim claim(ClaimRequest request);
 
     /**

@@ -36,15 +36,17 @@ class PlainJdbcIT {
     @Test
     void aCommitThatHappenedWithoutAnAnswerIsRepeatedWithoutASecondOrder() throws SQLException {
         AtomicInteger commits = new AtomicInteger();
-        DataSource losingTheFirstAnswer = proxy(DataSource.class, Shop.dataSource(), (connection, method) -> connection
-                        instanceof Connection real
-                ? proxy(Connection.class, real, (answer, called) -> {
-                    if (called.equals("commit") && commits.incrementAndGet() == 1) {
-                        throw new SQLException("connection reset", "08006");
-                    }
-                    return answer;
-                })
-                : connection);
+        DataSource losingTheFirstAnswer = proxy(
+                DataSource.class,
+                Shop.dataSource(),
+                (connection, method) -> connection instanceof Connection real
+                        ? proxy(Connection.class, real, (answer, called) -> {
+                            if (called.equals("commit") && commits.incrementAndGet() == 1) {
+                                throw new SQLException("connection reset", "08006");
+                            }
+                            return answer;
+                        })
+                        : connection);
 
         new PlainJdbcOrders(losingTheFirstAnswer, outbox).placeOnce("book");
         outbox.wakeUp(); // the commit that had no answer woke nobody

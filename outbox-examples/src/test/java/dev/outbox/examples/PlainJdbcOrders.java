@@ -54,7 +54,10 @@ final class PlainJdbcOrders {
                 outbox.transaction(dataSource, tx -> {
                     if (insertIfNew(tx, order)) {
                         outbox.enqueue(
-                                tx, Message.to("orders.placed").id("placed-" + order).payload(order));
+                                tx,
+                                Message.to("orders.placed")
+                                        .id("placed-" + order)
+                                        .payload(order));
                     }
                     return order;
                 });

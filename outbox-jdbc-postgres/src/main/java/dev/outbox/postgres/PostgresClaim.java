@@ -34,6 +34,15 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Turns.</b> A claim asks one road, and the next one only if that was empty; {@link Turns} sees to it that
  * all roads are asked. What one road has is delivered at once: it does not wait for the others.
  *
+ * <p><b>Bytes.</b> What was picked and locked is counted in order, and a row is taken while those before it have fewer
+ * bytes than the claim may have. So the first row always comes, one above the bound comes alone when it is first, and no
+ * flow of small rows keeps a large one waiting. In that order urgent rows come before normal ones and those before bulk,
+ * and in one claim of ten bulk comes first; of keys, urgent heads by their age, then the others in the order of the round,
+ * in one claim of ten the others first, and then the rows behind the heads. {@code octet_length} knows the size of a
+ * toasted value without reading it. Mostly the bytes suffice for all, and then nothing is put in order or counted one by
+ * one. A claim that was cut says so: it had no room, so the marks and the cursor stay at what
+ * was taken.
+ *
  * <p><b>Priority.</b> The first two roads have three bands: bulk's tenth of the batch first, then urgent rows,
  * normal ones, and bulk again. Rows are locked as they are picked, and no more are picked than there is room.
  * Keys whose head is urgent are found by an index of their own and come first; all keys go round; while there
@@ -60,20 +69,35 @@ import org.jspecify.annotations.Nullable;
 final class PostgresClaim implements Claiming.Query {
     static final String READY = """
             WITH picked AS MATERIALIZED (
-                SELECT item.place
-                FROM (VALUES (2, :tenth, 0), (0, :count, 0), (1, :count, 0), (2, :count, :tenth)) AS turn(band, most, passed)
+                SELECT item.place, item.sequence, item.size, turn.place AS turn
+                FROM (VALUES (2, :tenth, 0, CASE WHEN :bulk_first THEN 1 ELSE 4 END), (0, :count, 0, 2),
+                    (1, :count, 0, 3), (2, :count, :tenth, 5)) AS turn(band, most, passed, place)
                 CROSS JOIN LATERAL (
-                    SELECT ctid AS place FROM {table}
+                    SELECT ctid AS place, {sequence} AS sequence,
+                        COALESCE(octet_length({payload}::text), octet_length({payload_bytes}), 0) AS size
+                    FROM {table}
                     WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                       AND {priority} = turn.band AND {sequence} > (:ready_marks::bigint[])[turn.band + 1]
                     ORDER BY {sequence} LIMIT turn.most OFFSET turn.passed
                     FOR NO KEY UPDATE SKIP LOCKED) item
                 LIMIT :count
+            ),
+            bytes AS MATERIALIZED (
+                SELECT sum(size) < :max_bytes AS suffice, array_agg(place) AS places FROM picked
+            ),
+            sized AS MATERIALIZED (
+                SELECT place,
+                    sum(size) OVER (ORDER BY turn, sequence ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
+                FROM picked
             )
             UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
                 {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner
-            WHERE ctid = ANY (ARRAY(SELECT place FROM picked)) AND {status} = 0
-            RETURNING %1$s
+            WHERE ctid = ANY ((
+                SELECT CASE WHEN suffice THEN places ELSE ARRAY(SELECT place FROM sized WHERE fits) END FROM bytes)::tid[])
+              AND {status} = 0
+            RETURNING %1$s,
+                CASE WHEN NOT (SELECT suffice FROM bytes)
+                    THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut
             """.formatted(WorkItemRow.COLUMNS);
 
     /** The same where only some topics are wanted: of each band it looks at a stretch, and answers where that ends. */
@@ -87,10 +111,13 @@ final class PostgresClaim implements Claiming.Query {
                 FROM generate_series(0, 2) band
             ),
             picked AS MATERIALIZED (
-                SELECT item.place
-                FROM (VALUES (2, :tenth, 0), (0, :count, 0), (1, :count, 0), (2, :count, :tenth)) AS turn(band, most, passed)
+                SELECT item.place, item.sequence, item.size, turn.place AS turn
+                FROM (VALUES (2, :tenth, 0, CASE WHEN :bulk_first THEN 1 ELSE 4 END), (0, :count, 0, 2),
+                    (1, :count, 0, 3), (2, :count, :tenth, 5)) AS turn(band, most, passed, place)
                 CROSS JOIN LATERAL (
-                    SELECT ctid AS place FROM {table}
+                    SELECT ctid AS place, {sequence} AS sequence,
+                        COALESCE(octet_length({payload}::text), octet_length({payload_bytes}), 0) AS size
+                    FROM {table}
                     WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                       AND {priority} = turn.band AND {sequence} > (:ready_marks::bigint[])[turn.band + 1]
                       AND {sequence} <= COALESCE((SELECT sequence FROM stretch WHERE band = turn.band), 9223372036854775807)
@@ -99,13 +126,26 @@ final class PostgresClaim implements Claiming.Query {
                     FOR NO KEY UPDATE SKIP LOCKED) item
                 LIMIT :count
             ),
+            bytes AS MATERIALIZED (
+                SELECT sum(size) < :max_bytes AS suffice, array_agg(place) AS places FROM picked
+            ),
+            sized AS MATERIALIZED (
+                SELECT place,
+                    sum(size) OVER (ORDER BY turn, sequence ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
+                FROM picked
+            ),
             claimed AS (
                 UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
                     {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner
-                WHERE ctid = ANY (ARRAY(SELECT place FROM picked)) AND {status} = 0
+                WHERE ctid = ANY ((
+                    SELECT CASE WHEN suffice THEN places ELSE ARRAY(SELECT place FROM sized WHERE fits) END FROM bytes)::tid[])
+                  AND {status} = 0
                 RETURNING %1$s
             )
-            SELECT claimed.*, walked.high_end, walked.normal_end, walked.bulk_end
+            SELECT claimed.*,
+                CASE WHEN NOT (SELECT suffice FROM bytes)
+                    THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut,
+                walked.high_end, walked.normal_end, walked.bulk_end
             FROM (
                 SELECT max(sequence) FILTER (WHERE band = 0) AS high_end,
                     max(sequence) FILTER (WHERE band = 1) AS normal_end,
@@ -116,10 +156,13 @@ final class PostgresClaim implements Claiming.Query {
 
     static final String WAITING = """
             WITH picked AS MATERIALIZED (
-                SELECT item.place
-                FROM (VALUES (2, :tenth, 0), (0, :count, 0), (1, :count, 0), (2, :count, :tenth)) AS turn(band, most, passed)
+                SELECT item.place, item.due_on, item.sequence, item.size, turn.place AS turn
+                FROM (VALUES (2, :tenth, 0, CASE WHEN :bulk_first THEN 1 ELSE 4 END), (0, :count, 0, 2),
+                    (1, :count, 0, 3), (2, :count, :tenth, 5)) AS turn(band, most, passed, place)
                 CROSS JOIN LATERAL (
-                    SELECT ctid AS place FROM {table}
+                    SELECT ctid AS place, {due_on} AS due_on, {sequence} AS sequence,
+                        COALESCE(octet_length({payload}::text), octet_length({payload_bytes}), 0) AS size
+                    FROM {table}
                     WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
                       AND {priority} = turn.band AND {due_on} <= now()
                       AND ({due_on}, {sequence}) > ((:due_marks::timestamptz[])[turn.band + 1], (:due_sequences::bigint[])[turn.band + 1])
@@ -127,11 +170,23 @@ final class PostgresClaim implements Claiming.Query {
                     ORDER BY {due_on}, {sequence} LIMIT turn.most OFFSET turn.passed
                     FOR NO KEY UPDATE SKIP LOCKED) item
                 LIMIT :count
+            ),
+            bytes AS MATERIALIZED (
+                SELECT sum(size) < :max_bytes AS suffice, array_agg(place) AS places FROM picked
+            ),
+            sized AS MATERIALIZED (
+                SELECT place,
+                    sum(size) OVER (ORDER BY turn, due_on, sequence ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
+                FROM picked
             )
             UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
                 {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner
-            WHERE ctid = ANY (ARRAY(SELECT place FROM picked)) AND {status} = 0
-            RETURNING %1$s
+            WHERE ctid = ANY ((
+                SELECT CASE WHEN suffice THEN places ELSE ARRAY(SELECT place FROM sized WHERE fits) END FROM bytes)::tid[])
+              AND {status} = 0
+            RETURNING %1$s,
+                CASE WHEN NOT (SELECT suffice FROM bytes)
+                    THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut
             """.formatted(WorkItemRow.COLUMNS);
 
     static final String KEYS = """
@@ -184,7 +239,8 @@ final class PostgresClaim implements Claiming.Query {
             ),
             locked_heads AS MATERIALIZED (
                 SELECT {work_item_id} AS id, {message_key} AS key, {sequence} AS sequence,
-                    {attempt_count} > 1 AS suspect
+                    {attempt_count} > 1 AS suspect, {priority} AS priority,
+                    COALESCE(octet_length({payload}::text), octet_length({payload_bytes}), 0) AS size
                 FROM {table}
                 WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM heads)) AND {topic} IS NOT NULL
                   AND {status} = 0 AND ({due_on} IS NULL OR {due_on} <= now())
@@ -196,12 +252,14 @@ final class PostgresClaim implements Claiming.Query {
                         SELECT count(*) FROM {table}
                         WHERE {mine} AND {status} = 0 AND {message_key} = head.key
                           AND {sequence} > head.sequence AND {sequence} <= run.last)
-                    THEN run.ids[:COALESCE(array_position(run.eligible, false), run.locked + 1) - 1] END AS ids
+                    THEN run.ids[:COALESCE(array_position(run.eligible, false), run.locked + 1) - 1] END AS ids,
+                    run.sizes, run.size
                 FROM locked_heads head CROSS JOIN LATERAL (
-                    SELECT array_agg(later.id) AS ids, array_agg(later.eligible) AS eligible,
-                        count(*)::int AS locked, max(later.sequence) AS last
+                    SELECT array_agg(later.id) AS ids, array_agg(later.size) AS sizes, sum(later.size) AS size,
+                        array_agg(later.eligible) AS eligible, count(*)::int AS locked, max(later.sequence) AS last
                     FROM (
                         SELECT {work_item_id} AS id, {sequence} AS sequence,
+                            COALESCE(octet_length({payload}::text), octet_length({payload_bytes}), 0) AS size,
                             ({due_on} IS NULL OR {due_on} <= now())
                             AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed) AS eligible
                         FROM {table}
@@ -211,20 +269,47 @@ final class PostgresClaim implements Claiming.Query {
                         LIMIT GREATEST(:longest_run, :count / (SELECT GREATEST(count(*), 1) FROM locked_heads)) - 1
                         FOR NO KEY UPDATE SKIP LOCKED) later) run
             ),
+            bytes AS MATERIALIZED (
+                SELECT COALESCE(sum(size), 0) + COALESCE((SELECT sum(size) FROM runs), 0) < :max_bytes AS suffice
+                FROM locked_heads
+            ),
+            sized AS MATERIALIZED (
+                SELECT id, key, turn, sum(size) OVER (ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
+                FROM (
+                    (SELECT id, size, key, CASE
+                            WHEN priority = 0 AND key <= (SELECT max(key) FROM heads WHERE NOT goes_round) THEN sequence
+                            ELSE :round_turn END AS turn
+                    FROM locked_heads ORDER BY turn, key)
+                    UNION ALL
+                    SELECT id, size, NULL, NULL
+                    FROM (SELECT unnest(ids) AS id, unnest(sizes) AS size FROM runs) later WHERE id IS NOT NULL
+                    LIMIT :count) picked
+            ),
+            left_behind AS MATERIALIZED (
+                SELECT min(key) AS key FROM sized WHERE NOT fits AND turn = :round_turn
+            ),
             walked AS MATERIALIZED (
                 SELECT set_config('outbox.key', COALESCE(
-                    CASE WHEN count(*) = :heads THEN COALESCE(max(key) FILTER (WHERE goes_round), :key_cursor)
+                    CASE WHEN NOT (SELECT suffice FROM bytes) AND (SELECT key FROM left_behind) IS NOT NULL
+                            THEN COALESCE((
+                                SELECT max(key) FROM heads WHERE goes_round AND key < (SELECT key FROM left_behind)), :key_cursor)
+                        WHEN count(*) = :heads THEN COALESCE(max(key) FILTER (WHERE goes_round), :key_cursor)
                         ELSE (SELECT key FROM keys WHERE probe = :probes) END, ''), true) AS to_key
                 FROM heads
             )
             UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
                 {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner,
                 {blocks_key} = false
-            WHERE {work_item_id} = ANY (ARRAY(
-                SELECT id FROM locked_heads UNION ALL SELECT unnest(ids) FROM runs LIMIT :count))
+            WHERE {work_item_id} = ANY (CASE WHEN (SELECT suffice FROM bytes)
+                THEN ARRAY(SELECT id FROM locked_heads UNION ALL SELECT unnest(ids) FROM runs LIMIT :count)
+                ELSE ARRAY(SELECT id FROM sized WHERE fits) END)
               AND {topic} IS NOT NULL AND {status} = 0
               AND (SELECT to_key FROM walked) IS NOT NULL
-            RETURNING %1$s
+            RETURNING %1$s,
+                CASE WHEN NOT (SELECT suffice FROM bytes)
+                    THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut,
+                CASE WHEN NOT (SELECT suffice FROM bytes)
+                    THEN (SELECT key FROM left_behind) IS NOT NULL END AS heads_cut
             """.formatted(WorkItemRow.COLUMNS);
 
     /** The last key that the statement before looked at; empty at the end of the round. */
@@ -275,6 +360,7 @@ final class PostgresClaim implements Claiming.Query {
                 connection,
                 query -> {
                     query.set("count", request.count())
+                            .set("max_bytes", request.maxBytes())
                             .set("token", token)
                             .set("lease", request.lease())
                             .set("owner", request.owner());
@@ -297,10 +383,15 @@ final class PostgresClaim implements Claiming.Query {
             throws SQLException {
         List<WorkItem> items = new ArrayList<>();
         List<Unreadable> unreadable = new ArrayList<>();
+        boolean cut;
         try (ResultSet rows = results.next()) {
             boolean found = rows.next();
             if (ofStretch) {
                 marks.walked(rows);
+            }
+            cut = found && rows.getBoolean("cut");
+            if (cut && road == Turns.Road.KEYS) {
+                tour.cut(rows);
             }
             for (; found && rows.getString(WorkItemRow.ID) != null; found = rows.next()) {
                 if (road == Turns.Road.KEYS) {
@@ -319,9 +410,10 @@ final class PostgresClaim implements Claiming.Query {
         }
         items.sort(Comparator.comparingLong(WorkItem::sequence));
         int taken = items.size() + unreadable.size();
+        boolean hadRoom = taken < count && !cut;
         boolean walkedAll = switch (road) {
-            case READY -> marks.end(taken < count);
-            case WAITING -> marks.endDue(taken < count);
+            case READY -> marks.end(hadRoom);
+            case WAITING -> marks.endDue(hadRoom);
             case KEYS -> tour.end(count);
         };
         return new Claimed(token.toString(), results.at(), items, unreadable, taken > 0 || !walkedAll);

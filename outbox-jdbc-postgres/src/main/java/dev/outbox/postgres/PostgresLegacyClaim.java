@@ -27,16 +27,22 @@ import org.jspecify.annotations.Nullable;
 final class PostgresLegacyClaim implements Claiming.Query {
     static final String CLAIM = """
             WITH picked AS MATERIALIZED (
-                SELECT ctid AS place FROM {table}
+                SELECT ctid AS place, {claim_order} AS turn,
+                    COALESCE(octet_length({payload}::text), octet_length({payload_bytes}), 0) AS size
+                FROM {table}
                 WHERE {ready} AND {topic} IS NOT NULL AND ({due_on} IS NULL OR {due_on} <= now())
                   AND ({locked_until} IS NULL OR {locked_until} <= now())
                   AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed)
                 ORDER BY {claim_order} LIMIT :count
                 FOR NO KEY UPDATE SKIP LOCKED
+            ),
+            sized AS MATERIALIZED (
+                SELECT place, sum(size) OVER (ORDER BY turn ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
+                FROM picked
             )
             UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
                 {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner
-            WHERE ctid = ANY (ARRAY(SELECT place FROM picked)) AND {status} = 0
+            WHERE ctid = ANY (ARRAY(SELECT place FROM sized WHERE fits)) AND {status} = 0
             RETURNING %1$s
             """.formatted(WorkItemRow.COLUMNS);
 
@@ -67,6 +73,7 @@ final class PostgresLegacyClaim implements Claiming.Query {
                 connection,
                 query -> PostgresClaim.set(
                         query.set("count", request.count())
+                                .set("max_bytes", request.maxBytes())
                                 .set("token", token)
                                 .set("lease", request.lease())
                                 .set("owner", request.owner()),

@@ -4,7 +4,6 @@ import dev.outbox.Ack;
 import dev.outbox.OnDead;
 import dev.outbox.OutboxException;
 import dev.outbox.PayloadSerializer;
-import dev.outbox.WorkItem;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Borrowed;
@@ -78,7 +77,7 @@ final class PostgresSource implements TransactionalSource {
                 FOR NO KEY UPDATE SKIP LOCKED))
               AND {topic} IS NOT NULL AND {status} >= 1 AND {status} < 2 AND ({locked_until} <= statement_timestamp()) IS NOT FALSE
             RETURNING {status} AS status, %s
-            """.formatted(WorkItemRow.COLUMNS);
+            """.formatted(WorkItemRow.NAMING_COLUMNS);
 
     /**
      * The next time that lies ahead. Rows already due do not count: either a claim takes them, or they are
@@ -260,22 +259,14 @@ final class PostgresSource implements TransactionalSource {
         }
     }
 
-    private int expire(Connection connection, ClaimRequest request, List<WorkItem> dead) throws SQLException {
+    private Claiming.Expired expire(Connection connection, ClaimRequest request) throws SQLException {
         return expire.run(
                 connection,
                 query -> query.set("max_attempts", request.maxAttempts())
                         .set("blocking", request.onDead() == OnDead.BLOCK)
                         .set("batch", EXPIRED_BATCH)
                         .setArray("topics", "text", topics(request.topics())),
-                results -> {
-                    int rows = 0;
-                    for (ResultSet row = results.next(); row.next(); rows++) {
-                        if (row.getInt("status") == 3) {
-                            dead.add(WorkItemRow.named(row));
-                        }
-                    }
-                    return rows;
-                });
+                results -> Claiming.Expired.read(results.next()));
     }
 
     static Object @Nullable [] topics(Set<String> topics) {

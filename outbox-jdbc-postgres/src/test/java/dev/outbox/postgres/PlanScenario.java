@@ -1,6 +1,7 @@
 package dev.outbox.postgres;
 
 import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collections;
@@ -130,6 +131,9 @@ final class PlanScenario {
                 .bind("ready_marks", "bigint[]", array(Collections.nCopies(3, Long.MIN_VALUE).stream()))
                 .bind("due_marks", "timestamptz[]", array(Collections.nCopies(3, "-infinity").stream()))
                 .bind("due_sequences", "bigint[]", array(Collections.nCopies(3, Long.MIN_VALUE).stream()))
+                .bind("max_bytes", "int", String.valueOf(ClaimRequest.STANDARD_BYTES))
+                .bind("bulk_first", "boolean", "false")
+                .bind("round_turn", "bigint", String.valueOf(Long.MAX_VALUE))
                 .bind("tenth", "int", String.valueOf(BATCH / 10))
                 .bind("bulk_chance", "float8", "0.1")
                 .bind("key_cursor", "varchar", "''")

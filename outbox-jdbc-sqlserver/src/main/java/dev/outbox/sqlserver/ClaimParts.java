@@ -6,7 +6,8 @@ final class ClaimParts {
     static final String DECLARE = """
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @token uniqueidentifier = :token,
                 @owner nvarchar(255) = :owner, @lease int = :lease, @filtered bit = :filtered, @listed bit = :listed,
-                @left int = :count, @most int;
+                @count int = :count, @left int = :count, @most int, @max_bytes bigint = :max_bytes,
+                @spare bigint = :max_bytes;
             DECLARE @topics TABLE (Wanted nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL);
             INSERT INTO @topics (Wanted)
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
@@ -27,12 +28,19 @@ final class ClaimParts {
                     message_id, old_message_id, source, correlation_id, tenant_id, content_type, headers, payload,
                     payload_bytes)""";
 
+    /** What is left of the batch, of rows and of bytes. */
+    static final String LEFT = """
+            SELECT @left = @count - COUNT(*), @spare = @max_bytes
+                    - COALESCE(SUM(COALESCE(DATALENGTH(payload), DATALENGTH(payload_bytes), 0)), 0)
+                FROM @claimed;""";
+
     /**
      * Times as datetimeoffset, so that no time zone of the JVM has a say; a table may have them as such, or as
-     * datetime2 in UTC. A row of phase 1 that was not backfilled has no sequence and no priority yet.
+     * datetime2 in UTC. A row of phase 1 that was not backfilled has no sequence and no priority yet. A claim that
+     * reached its bound in bytes is cut, even if nothing was behind that.
      */
     static final String ANSWER = """
-            CAST(@now AS datetimeoffset(7)) AS at, c.{item_text} AS id,
+            CAST(CASE WHEN @spare > 0 THEN 0 ELSE 1 END AS bit) AS cut, CAST(@now AS datetimeoffset(7)) AS at, c.{item_text} AS id,
                 COALESCE(c.sequence, 0) AS sequence, c.attempt_count, c.created_on, c.due_on,
                 COALESCE(c.first_due_on, c.due_on, c.created_on) AS first_due_on,
                 COALESCE(c.priority, 1) AS priority, c.topic, c.message_key, {as_message_id} AS message_id, c.source,

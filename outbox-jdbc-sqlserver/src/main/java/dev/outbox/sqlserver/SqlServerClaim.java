@@ -44,6 +44,12 @@ import org.jspecify.annotations.Nullable;
  * the head comes alone, as does one that was tried twice. Keys are taken in their order, in one transaction, so
  * that no two claims wait for each other.
  *
+ * <p><b>Bytes.</b> What was picked and locked is counted in order, and a row is taken while those before it have fewer
+ * bytes than the claim may have: the first one always, however large. Bulk's tenth of the batch may have a tenth of the
+ * bytes, and in one claim of ten all of them. Of keys, the heads are counted before they are locked, with a size that was
+ * read without waiting: urgent ones by their age, then the others in the order of the round, and in one claim of ten the
+ * others first; what they leave is for the rows behind them. DATALENGTH counts two bytes per character of text.
+ *
  * <p>Every search names its index, so that no mood of the optimizer makes it read, and lock, what is Done.
  *
  * <p>What was taken goes through a table variable, because a table with triggers refuses to answer an OUTPUT
@@ -58,12 +64,13 @@ final class SqlServerClaim implements Claiming.Query {
     /** Each statement stays far below the 5,000 locks at which the server would rather lock the table. */
     private static final int MOST = 500;
 
-    static final String READY = """
+    static final String READY =
+            """
             %1$s
             DECLARE @turn int = 0, @band smallint, @mark bigint, @end bigint, @tenth int = :tenth,
-                @stretch int = :stretch, @high bigint = :ready_0, @normal bigint = :ready_1, @bulk bigint = :ready_2,
+                @bulk_first bit = :bulk_first, @stretch int = :stretch, @high bigint = :ready_0, @normal bigint = :ready_1, @bulk bigint = :ready_2,
                 @high_end bigint, @normal_end bigint, @bulk_end bigint;
-            WHILE @turn < 4 AND @left > 0
+            WHILE @turn < 4 AND @left > 0 AND @spare > 0
             BEGIN
                 SET @turn = @turn + 1;
                 SET @band = CASE @turn WHEN 2 THEN 0 WHEN 3 THEN 1 ELSE 2 END;
@@ -83,27 +90,37 @@ final class SqlServerClaim implements Claiming.Query {
                     {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner
                 %2$s
                 FROM (
-                    SELECT TOP (@most) {sequence} AS place
-                    FROM {table} WITH ({by_ready}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                    WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
-                      AND {priority} = @band AND {sequence} > @mark
-                      AND {sequence} <= COALESCE(@end, 9223372036854775807)
-                      AND (@filtered = 0 OR @listed =
-                        CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
-                    ORDER BY {sequence}) picked
-                WHERE {sequence} = picked.place AND {status} = 0;
-                SET @left = @left - @@ROWCOUNT;
+                    SELECT sized.place
+                    FROM (
+                        SELECT place, size, SUM(size) OVER (ORDER BY place ROWS UNBOUNDED PRECEDING) AS upto
+                        FROM (
+                            SELECT TOP (@most) {sequence} AS place,
+                                COALESCE(DATALENGTH({payload}), DATALENGTH({payload_bytes}), 0) AS size
+                            FROM {table} WITH ({by_ready}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                            WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                              AND {priority} = @band AND {sequence} > @mark
+                              AND {sequence} <= COALESCE(@end, 9223372036854775807)
+                              AND (@filtered = 0 OR @listed =
+                                CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
+                            ORDER BY {sequence}) picked) sized
+                    WHERE sized.upto - sized.size < @spare
+                      AND (@turn > 1 OR @bulk_first = 1 OR sized.upto <= @max_bytes / 10)) taken
+                WHERE {sequence} = taken.place AND {status} = 0;
+                IF @@ROWCOUNT > 0
+                    %4$s
             END;
             SELECT @high_end AS high_end, @normal_end AS normal_end, @bulk_end AS bulk_end, %3$s
-            """.formatted(ClaimParts.DECLARE, ClaimParts.OUTPUT, ClaimParts.ANSWER);
+            """.formatted(ClaimParts.DECLARE, ClaimParts.OUTPUT, ClaimParts.ANSWER, ClaimParts.LEFT);
 
-    static final String WAITING = """
+    static final String WAITING =
+            """
             %1$s
             DECLARE @turn int = 0, @band smallint, @mark datetime2(7), @mark_sequence bigint, @tenth int = :tenth,
+                @bulk_first bit = :bulk_first,
                 @high datetime2(7) = :due_0, @normal datetime2(7) = :due_1, @bulk datetime2(7) = :due_2,
                 @high_sequence bigint = :due_sequence_0, @normal_sequence bigint = :due_sequence_1,
                 @bulk_sequence bigint = :due_sequence_2;
-            WHILE @turn < 4 AND @left > 0
+            WHILE @turn < 4 AND @left > 0 AND @spare > 0
             BEGIN
                 SET @turn = @turn + 1;
                 SET @band = CASE @turn WHEN 2 THEN 0 WHEN 3 THEN 1 ELSE 2 END;
@@ -116,19 +133,27 @@ final class SqlServerClaim implements Claiming.Query {
                     {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner
                 %2$s
                 FROM (
-                    SELECT TOP (@most) {sequence} AS place
-                    FROM {table} WITH ({by_due}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                    WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
-                      AND {priority} = @band AND {due_on} >= @mark AND {due_on} <= @now
-                      AND ({due_on} > @mark OR {sequence} > @mark_sequence)
-                      AND (@filtered = 0 OR @listed =
-                        CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
-                    ORDER BY {due_on}, {sequence}) picked
-                WHERE {sequence} = picked.place AND {status} = 0;
-                SET @left = @left - @@ROWCOUNT;
+                    SELECT sized.place
+                    FROM (
+                        SELECT place, size, SUM(size) OVER (ORDER BY due, place ROWS UNBOUNDED PRECEDING) AS upto
+                        FROM (
+                            SELECT TOP (@most) {sequence} AS place, {due_on} AS due,
+                                COALESCE(DATALENGTH({payload}), DATALENGTH({payload_bytes}), 0) AS size
+                            FROM {table} WITH ({by_due}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                            WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+                              AND {priority} = @band AND {due_on} >= @mark AND {due_on} <= @now
+                              AND ({due_on} > @mark OR {sequence} > @mark_sequence)
+                              AND (@filtered = 0 OR @listed =
+                                CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
+                            ORDER BY {due_on}, {sequence}) picked) sized
+                    WHERE sized.upto - sized.size < @spare
+                      AND (@turn > 1 OR @bulk_first = 1 OR sized.upto <= @max_bytes / 10)) taken
+                WHERE {sequence} = taken.place AND {status} = 0;
+                IF @@ROWCOUNT > 0
+                    %4$s
             END;
             SELECT %3$s
-            """.formatted(ClaimParts.DECLARE, ClaimParts.OUTPUT, ClaimParts.ANSWER);
+            """.formatted(ClaimParts.DECLARE, ClaimParts.OUTPUT, ClaimParts.ANSWER, ClaimParts.LEFT);
 
     /** Answers also how far it walked: the last key it looked at, empty at the end of the round. */
     static final String KEYS = """
@@ -137,10 +162,11 @@ final class SqlServerClaim implements Claiming.Query {
                 @probes int = :probes, @bulk_chance float = :bulk_chance, @probe int = 0, @found int = 0,
                 @key nvarchar(256) = N'', @next nvarchar(256), @head bigint, @status smallint, @due datetime2(7),
                 @topic nvarchar(255), @priority smallint, @attempts int, @first bigint, @won int,
-                @walked nvarchar(256), @longest_run int = :longest_run, @rest int, @room int;
+                @walked nvarchar(256), @longest_run int = :longest_run, @rest int, @room int,
+                @round_turn bigint = :round_turn, @heads_cut bit = 0, @urgent int, @kept int, @kept_round int;
             DECLARE @heads TABLE (ExactKey nvarchar(256) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
-                Head bigint NOT NULL);
-            DECLARE @run TABLE (Place bigint NOT NULL, Eligible bit NOT NULL);
+                Head bigint NOT NULL, Size bigint NOT NULL, Turn bigint NOT NULL);
+            DECLARE @run TABLE (Place bigint NOT NULL, Eligible bit NOT NULL, Size bigint NOT NULL);
             WHILE @probe < @left AND @found < @urgent_heads
             BEGIN
                 SET @next = NULL;
@@ -160,10 +186,13 @@ final class SqlServerClaim implements Claiming.Query {
                   AND (@filtered = 0 OR @listed =
                     CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = @topic + N'.') THEN 1 ELSE 0 END)
                 BEGIN
-                    INSERT INTO @heads (ExactKey, Head) VALUES (@key, @head);
-                    SET @found = @found + 1;
+                    INSERT INTO @heads (ExactKey, Head, Size, Turn)
+                    SELECT @key, @head, COALESCE(DATALENGTH({payload}), DATALENGTH({payload_bytes}), 0), @head
+                    FROM {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK) WHERE {sequence} = @head;
+                    SET @found = @found + @@ROWCOUNT;
                 END;
             END;
+            SET @urgent = @found;
             SET @key = @cursor;
             SET @probe = 0;
             WHILE @walked IS NULL
@@ -189,11 +218,29 @@ final class SqlServerClaim implements Claiming.Query {
                         CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = @topic + N'.') THEN 1 ELSE 0 END)
                       AND NOT EXISTS (SELECT 1 FROM @heads WHERE ExactKey = @key)
                     BEGIN
-                        INSERT INTO @heads (ExactKey, Head) VALUES (@key, @head);
-                        SET @found = @found + 1;
+                        INSERT INTO @heads (ExactKey, Head, Size, Turn)
+                        SELECT @key, @head, COALESCE(DATALENGTH({payload}), DATALENGTH({payload_bytes}), 0), @round_turn
+                        FROM {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK) WHERE {sequence} = @head;
+                        SET @found = @found + @@ROWCOUNT;
                     END;
                 END;
             END;
+            DELETE FROM @heads WHERE ExactKey IN (
+                SELECT sized.ExactKey
+                FROM (
+                    SELECT ExactKey, Size, SUM(Size) OVER (ORDER BY Turn, ExactKey ROWS UNBOUNDED PRECEDING) AS upto
+                    FROM @heads) sized
+                WHERE sized.upto - sized.Size >= @max_bytes);
+            SELECT @kept = COUNT(*), @spare = @max_bytes - COALESCE(SUM(Size), 0),
+                @kept_round = COALESCE(SUM(CASE WHEN Turn = @round_turn THEN 1 ELSE 0 END), 0),
+                @next = MAX(CASE WHEN Turn = @round_turn THEN ExactKey ELSE N'' END)
+            FROM @heads;
+            IF @kept_round < @found - @urgent
+            BEGIN
+                SET @heads_cut = 1;
+                SET @walked = COALESCE(NULLIF(@next, N''), @cursor);
+            END;
+            SET @found = @kept;
             SET @rest = CASE WHEN @found > 1 THEN @left / @found ELSE @left END;
             SET @rest = CASE WHEN @rest < @longest_run THEN @longest_run ELSE @rest END - 1;
             SET @room = @left - @found;
@@ -232,26 +279,31 @@ final class SqlServerClaim implements Claiming.Query {
                     END;
                 END CATCH;
                 SET @most = CASE WHEN @rest < @room THEN @rest ELSE @room END;
-                IF @won = 1 AND @attempts < 2 AND @most > 0
+                IF @won = 1 AND @attempts < 2 AND @most > 0 AND @spare > 0
                 BEGIN TRY
                     DELETE FROM @run;
-                    INSERT INTO @run (Place, Eligible)
+                    INSERT INTO @run (Place, Eligible, Size)
                     SELECT TOP (@most) {sequence},
                         CASE WHEN ({due_on} IS NULL OR {due_on} <= @now) AND (@filtered = 0 OR @listed =
                             CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
-                        THEN 1 ELSE 0 END
+                        THEN 1 ELSE 0 END, COALESCE(DATALENGTH({payload}), DATALENGTH({payload_bytes}), 0)
                     FROM {table} WITH ({by_key}ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
                     WHERE {mine} AND {status} < 2 AND {status} = 0 AND {message_key} IS NOT NULL
                       AND {exact_key} = @key AND {sequence} > @head
                     ORDER BY {sequence};
-                    DELETE FROM @run WHERE Place >= (SELECT MIN(Place) FROM @run WHERE Eligible = 0);
+                    DELETE FROM @run WHERE Place >= (
+                        SELECT MIN(sized.Place)
+                        FROM (
+                            SELECT Place, Eligible, Size, SUM(Size) OVER (ORDER BY Place ROWS UNBOUNDED PRECEDING) AS upto
+                            FROM @run) sized
+                        WHERE sized.Eligible = 0 OR sized.upto - sized.Size >= @spare);
                     UPDATE {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
                     SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
                         {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner, {blocks_key} = 0
                     %2$s
                     FROM @run r
                     WHERE {sequence} = r.Place AND {status} = 0;
-                    SET @room = @room - @@ROWCOUNT;
+                    SELECT @room = @room - COUNT(*), @spare = @spare - COALESCE(SUM(Size), 0) FROM @run;
                 END TRY
                 BEGIN CATCH
                     IF ERROR_NUMBER() <> 1222 OR XACT_STATE() <> 1
@@ -262,7 +314,7 @@ final class SqlServerClaim implements Claiming.Query {
             END;
             COMMIT TRANSACTION;
             SET LOCK_TIMEOUT -1;
-            SELECT @walked AS to_key, %3$s
+            SELECT @walked AS to_key, @heads_cut AS heads_cut, %3$s
             """.formatted(ClaimParts.DECLARE, ClaimParts.OUTPUT, ClaimParts.ANSWER);
 
     private final SqlServerBatch ready;
@@ -320,6 +372,7 @@ final class SqlServerClaim implements Claiming.Query {
     /** What all batches declare. */
     static Query set(Query query, ClaimRequest request, Topics topics, String token) throws SQLException {
         return query.set("count", Math.min(request.count(), MOST))
+                .set("max_bytes", request.maxBytes())
                 .set("token", new NationalText(token))
                 .set("lease", (int) request.lease().toMillis())
                 .set("owner", new NationalText(request.owner()))
@@ -333,6 +386,10 @@ final class SqlServerClaim implements Claiming.Query {
         List<Unreadable> unreadable = new ArrayList<>();
         rows.next();
         Instant at = Timestamps.read(rows, "at");
+        boolean cut = rows.getBoolean("cut");
+        if (cut && road == Turns.Road.KEYS) {
+            tour.cut(rows);
+        }
         switch (road) {
             case READY -> marks.walked(rows);
             case WAITING -> {}
@@ -348,9 +405,10 @@ final class SqlServerClaim implements Claiming.Query {
         }
         items.sort(Comparator.comparingLong(WorkItem::sequence));
         int taken = items.size() + unreadable.size();
+        boolean hadRoom = taken < count && !cut;
         boolean walkedAll = switch (road) {
-            case READY -> marks.end(taken < count);
-            case WAITING -> marks.endDue(taken < count);
+            case READY -> marks.end(hadRoom);
+            case WAITING -> marks.endDue(hadRoom);
             case KEYS -> tour.end(count);
         };
         return new Claimed(token, at, items, unreadable, taken > 0 || !walkedAll);

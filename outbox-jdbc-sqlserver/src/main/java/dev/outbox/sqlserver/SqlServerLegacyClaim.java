@@ -31,14 +31,21 @@ final class SqlServerLegacyClaim implements Claiming.Query {
                 {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner
             %2$s
             FROM (
-                SELECT TOP (@left) {place} AS place
-                FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                WHERE {mine} AND {ready}{unprocessed} AND {has_topic}
-                  AND ({due_on} IS NULL OR {due_on} <= @now) AND ({locked_until} IS NULL OR {locked_until} <= @now)
-                  AND (@filtered = 0 OR @listed =
-                    CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
-                ORDER BY {claim_order}) picked
-            WHERE {place} = picked.place AND {ready};
+                SELECT sized.place
+                FROM (
+                    SELECT place, size, SUM(size) OVER (ORDER BY turn, place ROWS UNBOUNDED PRECEDING) AS upto
+                    FROM (
+                        SELECT TOP (@left) {place} AS place, {claim_order} AS turn,
+                            COALESCE(DATALENGTH({payload}), DATALENGTH({payload_bytes}), 0) AS size
+                        FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+                        WHERE {mine} AND {ready}{unprocessed} AND {has_topic}
+                          AND ({due_on} IS NULL OR {due_on} <= @now)
+                          AND ({locked_until} IS NULL OR {locked_until} <= @now)
+                          AND (@filtered = 0 OR @listed =
+                            CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
+                        ORDER BY {claim_order}) picked) sized
+                WHERE sized.upto - sized.size < @max_bytes) taken
+            WHERE {place} = taken.place AND {ready};
             SELECT %3$s
             """.formatted(ClaimParts.DECLARE, ClaimParts.OUTPUT, ClaimParts.ANSWER);
 

@@ -3,14 +3,12 @@ package dev.outbox.sqlserver;
 import dev.outbox.Ack;
 import dev.outbox.OnDead;
 import dev.outbox.PayloadSerializer;
-import dev.outbox.WorkItem;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.Heartbeats;
 import dev.outbox.jdbc.internal.Timestamps;
-import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Heartbeat;
@@ -49,7 +47,8 @@ final class SqlServerSource implements TransactionalSource {
             INSERT INTO @topics (Wanted)
             SELECT j.t + N'.' FROM OPENJSON(:topics) WITH (t nvarchar(255) '$.t') j;
             DECLARE @expired TABLE (Item {id_type} NOT NULL, sequence bigint NULL, attempt_count int NOT NULL,
-                created_on datetimeoffset(7) NOT NULL, topic nvarchar(255) NULL, source nvarchar(255) NULL);
+                created_on datetimeoffset(7) NOT NULL, topic nvarchar(255) NULL, message_key nvarchar(255) NULL,
+                source nvarchar(255) NULL);
             UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK) SET
                 {status} = CASE WHEN {attempt_count} >= @max_attempts THEN 3 ELSE 0 END,
                 {blocks_key} = CASE WHEN @blocking = 1 AND {attempt_count} >= @max_attempts
@@ -70,8 +69,8 @@ final class SqlServerSource implements TransactionalSource {
                 {last_error} = CONCAT(N'lease expired on attempt ', {attempt_count}, N' at ',
                     COALESCE({processed_by}, N'an unknown poller'))
             OUTPUT {out_work_item_id}, {out_sequence}, {out_attempt_count}, {out_created_on},
-                    {out_topic}, {out_source}
-                INTO @expired (Item, sequence, attempt_count, created_on, topic, source)
+                    {out_topic}, {out_message_key}, {out_source}
+                INTO @expired (Item, sequence, attempt_count, created_on, topic, message_key, source)
             FROM (
                 SELECT TOP (@batch) e.{place} AS place, e.{exact_key} AS exact_key
                 FROM {table} e WITH ({by_leased}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
@@ -80,8 +79,8 @@ final class SqlServerSource implements TransactionalSource {
                   AND (@filtered = 0 OR EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = e.{topic} + N'.'))
                 ORDER BY e.{claim_order}) picked
             WHERE {place} = picked.place AND {processing} AND ({locked_until} <= @now OR {locked_until} IS NULL);
-            SELECT {item_text} AS id, COALESCE(sequence, 0) AS sequence, attempt_count, created_on, topic, source,
-                CASE WHEN attempt_count >= @max_attempts THEN 3 ELSE 0 END AS status
+            SELECT {item_text} AS id, COALESCE(sequence, 0) AS sequence, attempt_count, created_on, topic, message_key,
+                source, CASE WHEN attempt_count >= @max_attempts THEN 3 ELSE 0 END AS status
             FROM @expired;
             """;
 
@@ -243,7 +242,7 @@ final class SqlServerSource implements TransactionalSource {
         }
     }
 
-    private int expire(Connection connection, ClaimRequest request, List<WorkItem> dead) throws SQLException {
+    private Claiming.Expired expire(Connection connection, ClaimRequest request) throws SQLException {
         return expire.run(
                 connection,
                 query -> query.set("max_attempts", request.maxAttempts())
@@ -251,15 +250,7 @@ final class SqlServerSource implements TransactionalSource {
                         .set("batch", EXPIRED_BATCH)
                         .set("topics", JsonRows.topics(request.topics()))
                         .set("filtered", !request.topics().isEmpty()),
-                row -> {
-                    int rows = 0;
-                    for (; row.next(); rows++) {
-                        if (row.getInt("status") == 3) {
-                            dead.add(WorkItemRow.named(row));
-                        }
-                    }
-                    return rows;
-                });
+                Claiming.Expired::read);
     }
 
     private interface Work<T> {

@@ -356,18 +356,24 @@ class TsqlTest {
         }
     }
 
+    @Test
+    void theSearchForExpiredLeasesReadsNoPayloads() {
+        assertThat(SqlServerSource.EXPIRE).doesNotContain("payload", "headers");
+    }
+
     /** What the test is for: each of these slips is found. */
     @ParameterizedTest
     @CsvSource({
         "UPDATE {table} WITH, UPDTE {table} WITH",
         "ORDER BY {sequence}, ORDER {sequence}",
         "FROM (, FORM (",
-        "'WHERE {sequence} = picked.place', 'WERE {sequence} = picked.place'",
+        "'WHERE {sequence} = taken.place', 'WERE {sequence} = taken.place'",
+        "'ROWS UNBOUNDED PRECEDING', 'ROWS UNBOUNDED'",
         "'COALESCE(@end,', 'COALESCE(@end),'",
         "'THEN 1 ELSE 0 END)', 'THEN 1 ELSE 0 END'",
         "'THEN 1 ELSE 0 END)', 'THEN 1 ELSE 0)'",
         "READPAST, READPASS",
-        "'SET @left = @left - @@ROWCOUNT;', 'SET @left = @left - ;'",
+        "'SELECT @left = @count -', 'SELECT @left = @count - ,'",
         "'END;', ''",
         "{priority} =, {prio} =",
         "'SELECT TOP (@most) {sequence}', 'SELECT TOP (@most {sequence}'",

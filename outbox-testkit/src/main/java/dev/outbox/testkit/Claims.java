@@ -33,6 +33,11 @@ public record Claims(List<Claim> all) {
                 .toList();
     }
 
+    /** The items whose lease had expired and which are Ready again. */
+    public List<WorkItem> reclaimed() {
+        return all.stream().flatMap(claim -> claim.reclaimed().stream()).toList();
+    }
+
     /** The lease of every item, in the order the items came. */
     public List<Lease> leases() {
         return all.stream()

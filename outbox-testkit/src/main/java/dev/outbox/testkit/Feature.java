@@ -19,6 +19,8 @@ public enum Feature {
     SEQUENCES,
     /** The time when each item was first due, whatever retries did to its due time. */
     FIRST_DUE_TIMES,
+    /** Claims end at their bound in bytes. */
+    BYTE_BOUNDS,
     /** An inbox tells messages of the same id apart by who sent them and by who receives them. */
     MANY_SOURCES,
     /** An inbox counts how often each message came. */
@@ -34,7 +36,7 @@ public enum Feature {
             case CORRELATION_IDS -> message.correlationId() != null;
             case BINARY_PAYLOADS -> message.hasPayload() && message.isBinary();
             case ANY_MESSAGE_ID -> message.id() != null && !isUuid(message.id());
-            case SEQUENCES, FIRST_DUE_TIMES, MANY_SOURCES, RECEIPT_COUNTS -> false;
+            case SEQUENCES, FIRST_DUE_TIMES, BYTE_BOUNDS, MANY_SOURCES, RECEIPT_COUNTS -> false;
         };
     }
 

@@ -46,39 +46,43 @@ final class InMemorySource implements Source {
     @Override
     public Claim claim(ClaimRequest request) {
         synchronized (store) {
+            claims++;
             Instant now = store.clock.instant();
-            List<WorkItem> dead = endExpiredLeases(request, now);
-            List<Row> chosen = choose(request, now);
+            List<WorkItem> dead = new ArrayList<>();
+            List<WorkItem> reclaimed = new ArrayList<>();
+            endExpiredLeases(request, now, dead, reclaimed);
+            List<Row> picked = pick(request, now);
+            List<Row> chosen = fitting(picked, request.maxBytes());
             String token = UUID.randomUUID().toString();
             chosen.forEach(row -> row.leaseTo(token, now.plus(request.lease())));
             List<WorkItem> items = chosen.stream()
                     .sorted(Comparator.comparingLong(row -> row.sequence))
                     .map(Row::item)
                     .toList();
-            return new Claim(token, now, items, dead, items.size() == request.count());
+            boolean more = items.size() == request.count() || items.size() < picked.size();
+            return new Claim(token, now, items, dead, reclaimed, more);
         }
     }
 
-    private List<WorkItem> endExpiredLeases(ClaimRequest request, Instant now) {
-        List<WorkItem> dead = new ArrayList<>();
+    private void endExpiredLeases(ClaimRequest request, Instant now, List<WorkItem> dead, List<WorkItem> reclaimed) {
         for (Row row : store.rows()) {
             if (row.status != Status.PROCESSING || row.isLeased(now) || !matches(row, request.topics())) {
                 continue;
             }
             if (row.attempts < request.maxAttempts()) {
                 row.endLease(Status.READY);
+                reclaimed.add(row.named());
             } else {
                 row.endLease(Status.DEAD);
                 row.blocksKey = request.onDead() == OnDead.BLOCK;
                 row.lastError = "the lease of attempt " + row.attempts + " ran out; the worker died or stalled";
-                dead.add(row.item());
+                dead.add(row.named());
             }
         }
-        return dead;
     }
 
     /** Unkeyed items and keys take turns, and so do the keys among each other, one item at a time. */
-    private List<Row> choose(ClaimRequest request, Instant now) {
+    private List<Row> pick(ClaimRequest request, Instant now) {
         List<Row> unkeyed = new ArrayList<>();
         for (Row row : store.rows()) {
             if (row.key() == null && row.isEligible(now) && request.wants(row.message.topic())) {
@@ -87,29 +91,55 @@ final class InMemorySource implements Source {
         }
         Iterator<Row> free = byPriority(unkeyed, request.count()).iterator();
         Iterator<Row> ordered = inTurns(claimableRuns(request, now)).iterator();
-        Set<String> served = new HashSet<>();
-        List<Row> chosen = new ArrayList<>();
-        while (chosen.size() < request.count() && (free.hasNext() || ordered.hasNext())) {
-            if (free.hasNext()) {
-                chosen.add(free.next());
-            }
-            if (chosen.size() < request.count() && ordered.hasNext()) {
-                Row row = ordered.next();
-                chosen.add(row);
-                String key = row.key();
-                if (key != null && served.add(key)) {
-                    cursor = key;
-                }
+        List<Row> picked = new ArrayList<>();
+        for (int turn = claims; picked.size() < request.count() && (free.hasNext() || ordered.hasNext()); turn++) {
+            Iterator<Row> rows = turn % 2 == 0 ? ordered : free;
+            if (rows.hasNext()) {
+                picked.add(rows.next());
             }
         }
-        return chosen;
+        return picked;
+    }
+
+    /**
+     * What the bytes suffice for: an item is taken while those before it have fewer. Bulk items come last, in one claim of
+     * ten first, so that large ones leave room for urgent ones and get some themselves.
+     */
+    private List<Row> fitting(List<Row> picked, int maxBytes) {
+        List<Row> inOrder = new ArrayList<>(picked);
+        if (!bulkIsFirst()) {
+            inOrder.sort(Comparator.comparing(row -> row.key() == null && row.message.priority() == Priority.BULK));
+        }
+        Set<String> served = new HashSet<>();
+        List<Row> fitting = new ArrayList<>();
+        long bytes = 0;
+        for (Row row : inOrder) {
+            if (bytes >= maxBytes) {
+                break;
+            }
+            fitting.add(row);
+            bytes += row.size();
+            String key = row.key();
+            if (key != null && served.add(key) && row.message.priority() != Priority.HIGH) {
+                cursor = key;
+            }
+        }
+        return fitting;
+    }
+
+    private boolean bulkIsFirst() {
+        return claims % 10 == 9;
+    }
+
+    private boolean urgentKeysAreFirst() {
+        return claims % 10 != 4;
     }
 
     /** Urgent ones first and bulk last, but a tenth of the batch for bulk; one at a time, every tenth claim. */
     private List<Row> byPriority(List<Row> rows, int count) {
         List<Row> bulk = new ArrayList<>(rows);
         bulk.removeIf(row -> row.message.priority() != Priority.BULK);
-        List<Row> ordered = new ArrayList<>(bulk.subList(0, Math.min(bulk.size(), (count + claims++ % 10) / 10)));
+        List<Row> ordered = new ArrayList<>(bulk.subList(0, Math.min(bulk.size(), (count + claims % 10) / 10)));
         List<Row> rest = new ArrayList<>(rows);
         rest.removeAll(ordered);
         rest.sort(Comparator.comparing((Row row) -> row.message.priority()).thenComparing(row -> row.sequence));
@@ -117,7 +147,10 @@ final class InMemorySource implements Source {
         return ordered;
     }
 
-    /** Per claimable key the items that may be leased from its head on; the keys from the cursor on. */
+    /**
+     * Per claimable key the items that may be leased from its head on. Keys whose head is urgent come first, the oldest
+     * before the others, and in one claim of ten last; the other keys come from the cursor on.
+     */
     private List<List<Row>> claimableRuns(ClaimRequest request, Instant now) {
         TreeMap<String, List<Row>> runs = new TreeMap<>();
         unfinishedByKey().forEach((key, rows) -> {
@@ -131,7 +164,11 @@ final class InMemorySource implements Source {
         List<List<Row>> fromCursor = new ArrayList<>(runs.tailMap(cursor, false).values());
         fromCursor.addAll(runs.headMap(cursor, true).values());
         fromCursor.removeIf(List::isEmpty);
-        fromCursor.sort(Comparator.comparing(run -> run.get(0).message.priority() == Priority.HIGH ? 0 : 1));
+        List<List<Row>> urgent = new ArrayList<>(fromCursor);
+        urgent.removeIf(run -> run.get(0).message.priority() != Priority.HIGH);
+        urgent.sort(Comparator.comparing(run -> run.get(0).sequence));
+        fromCursor.removeAll(urgent);
+        fromCursor.addAll(urgentKeysAreFirst() ? 0 : fromCursor.size(), urgent);
         return fromCursor;
     }
 

@@ -236,6 +236,20 @@ public final class InMemoryStore {
             return new WorkItem(id, sequence, attempts, createdOn, firstDue, null, message);
         }
 
+        /** Without its payload. */
+        WorkItem named() {
+            return new WorkItem(
+                    id,
+                    sequence,
+                    attempts,
+                    createdOn,
+                    Message.to(message.topic()).key(key()).payload(""));
+        }
+
+        int size() {
+            return message.hasPayload() ? message.payloadBytes().length : 0;
+        }
+
         ItemRow seenAt(Instant now) {
             WorkItem item = item();
             boolean waits = (status == Status.READY && due.isAfter(now)) || isLeased(now);

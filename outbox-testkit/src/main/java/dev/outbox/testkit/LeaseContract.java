@@ -3,11 +3,13 @@ package dev.outbox.testkit;
 import static dev.outbox.testkit.SourceScenario.LEASE;
 import static dev.outbox.testkit.SourceScenario.MAX_ATTEMPTS;
 import static dev.outbox.testkit.SourceScenario.PAST_LEASE;
+import static dev.outbox.testkit.SourceScenario.TOPIC;
 import static dev.outbox.testkit.SourceScenario.atMost;
 import static dev.outbox.testkit.SourceScenario.message;
 import static dev.outbox.testkit.SourceScenario.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.Message;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Lease;
@@ -41,6 +43,43 @@ interface LeaseContract {
         store.advance(PAST_LEASE);
 
         assertThat(store.claimAll(other).ids()).containsExactlyElementsOf(ids);
+    }
+
+    @Test
+    default void aClaimReportsTheItemsThatItReclaimed(SourceScenario store) {
+        Message message = store.keyedIfPossible("a", message().payload("not needed to name it"));
+        String id = store.enqueue(message);
+        store.claimAll(store.newSource());
+        Source other = store.newSource();
+        assertThat(store.claimAll(other).reclaimed()).isEmpty();
+
+        store.advance(PAST_LEASE);
+        Claims claims = store.claimAll(other);
+
+        assertThat(claims.dead()).isEmpty();
+        assertThat(claims.reclaimed()).singleElement().satisfies(item -> {
+            assertThat(item.id()).isEqualTo(id);
+            assertThat(item.topic()).isEqualTo(TOPIC);
+            assertThat(item.key()).isEqualTo(message.key());
+            assertThat(item.attempt()).isEqualTo(1);
+            assertThat(item.payload()).isEmpty();
+        });
+        assertThat(claims.items()).extracting(WorkItem::payload).containsExactly("not needed to name it");
+    }
+
+    @Test
+    default void anItemThatBecameDeadWasNotReclaimed(SourceScenario store) {
+        String id = store.enqueue(message());
+        Source source = store.newSource();
+        store.claimAll(source);
+        for (int attempt = 2; attempt <= MAX_ATTEMPTS; attempt++) {
+            assertThat(store.claimExpired(source, atMost(10)).ids()).containsExactly(id);
+        }
+
+        Claims claims = store.claimExpired(source, atMost(10));
+
+        assertThat(claims.dead()).containsExactly(id);
+        assertThat(claims.reclaimed()).isEmpty();
     }
 
     @Test

@@ -109,7 +109,7 @@ final class RandomOperations {
     }
 
     private void claim() {
-        ClaimRequest request = request(1 + random.nextInt(8));
+        ClaimRequest request = boundedAtRandom(request(1 + random.nextInt(8)));
         Claim claim = randomSource().claim(request);
         model.claimed(claim, request);
         if (!claim.items().isEmpty() && random.nextInt(12) > 0) {
@@ -216,7 +216,7 @@ final class RandomOperations {
             Source source = randomSource();
             Claim claim;
             do {
-                ClaimRequest request = request(10);
+                ClaimRequest request = boundedAtRandom(request(10));
                 claim = source.claim(request);
                 model.claimed(claim, request);
                 List<Settlement> settlements = new ArrayList<>();
@@ -246,6 +246,11 @@ final class RandomOperations {
     /** 5, 15 or 25 minutes: never a multiple of a tick. */
     private Duration randomDelay() {
         return Duration.ofMinutes(5 + 10L * random.nextInt(3));
+    }
+
+    /** Every other claim ends after a few of the payloads, which are all alike. */
+    private ClaimRequest boundedAtRandom(ClaimRequest request) {
+        return random.nextBoolean() ? request : request.maxBytes(1 + random.nextInt(12));
     }
 
     private static ClaimRequest request(int count) {

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SourceScenarioResolver.class)
 public abstract class SourceContract
         implements ClaimContract,
+                ByteBoundContract,
                 SettleContract,
                 LeaseContract,
                 DueContract,

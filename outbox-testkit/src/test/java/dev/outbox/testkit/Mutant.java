@@ -232,6 +232,65 @@ record Mutant(String mistake, Function<InMemoryStore, Source> source, List<Strin
                         "aClaimLeasesNoMoreThanItWasAskedFor",
                         RANDOM),
                 mutant(
+                        "the bound in bytes is ignored",
+                        BrokenByteBounds.BytesIgnored::new,
+                        "aClaimEndsWithTheItemThatReachesTheBound",
+                        "anItemAboveTheBoundComesAloneIfItIsFirst",
+                        "aRunThatWasCutHasNoGap",
+                        "keysTakeTurnsAlthoughEachClaimIsCut"),
+                mutant(
+                        "an item above the bound is left out",
+                        BrokenByteBounds.LargeItemsLeftOut::new,
+                        "anItemAboveTheBoundComesAloneIfItIsFirst",
+                        "smallItemsDoNotKeepALargeOneWaiting",
+                        "whatACutClaimLeftIsClaimedNext",
+                        "delayedItemsThatACutClaimLeftAreClaimedNext"),
+                mutant(
+                        "a claim that was cut says that there is no more",
+                        BrokenByteBounds.CutMeansNoMore::new,
+                        "aClaimEndsWithTheItemThatReachesTheBound",
+                        "whatACutClaimLeftIsClaimedNext",
+                        "itemsOfATopicThatACutClaimLeftAreClaimedNext"),
+                mutant(
+                        "marks pass what a cut claim left",
+                        BrokenByteBounds.MarksPassWhatWasCut::new,
+                        "aClaimEndsWithTheItemThatReachesTheBound",
+                        "whatACutClaimLeftIsClaimedNext",
+                        "delayedItemsThatACutClaimLeftAreClaimedNext",
+                        "itemsOfATopicThatACutClaimLeftAreClaimedNext"),
+                mutant("a cut leaves gaps in runs", BrokenByteBounds.RunsWithGaps::new, "aRunThatWasCutHasNoGap"),
+                mutant(
+                        "bulk always counts first",
+                        BrokenByteBounds.BulkFirst::new,
+                        "urgentItemsDoNotWaitForLargeBulkItems"),
+                mutant(
+                        "urgent items always count first",
+                        BrokenByteBounds.UrgentFirst::new,
+                        "bulkItemsAreNotStarvedByLargeUrgentItems",
+                        "keysAreNotStarvedByUrgentKeysWithLargeItems"),
+                mutant(
+                        "the cursor passes heads that a cut claim left",
+                        BrokenByteBounds.CursorPassesHeads::new,
+                        "keysTakeTurnsAlthoughEachClaimIsCut"),
+                mutant(
+                        "the oldest key is first in every claim that is cut",
+                        BrokenKeys.OldestKeyFirst::new,
+                        "keysTakeTurnsAlthoughEachClaimIsCut",
+                        "keysAreClaimedWhileOthersHaveLargeItems",
+                        "anUrgentKeyDoesNotWaitForKeysWithLargeItems"),
+                mutant(
+                        "large items without a key are always first",
+                        BrokenKeys.UnkeyedFirst::new,
+                        "largeItemsWithAndWithoutAKeyTakeTurns"),
+                mutant(
+                        "a claim does not report what it reclaimed",
+                        BrokenByteBounds.UnreportedReclaims::new,
+                        "aClaimReportsTheItemsThatItReclaimed"),
+                mutant(
+                        "what is Dead counts as reclaimed",
+                        BrokenByteBounds.DeadAreReclaimed::new,
+                        "anItemThatBecameDeadWasNotReclaimed"),
+                mutant(
                         "a claim always says that there is more",
                         BrokenClaims.AlwaysMore::new,
                         "anEmptySourceClaimsNothingAndSaysThatThereIsNoMore"),

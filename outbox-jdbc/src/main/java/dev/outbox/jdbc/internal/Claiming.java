@@ -7,6 +7,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,11 +25,30 @@ public final class Claiming {
 
     /** Ends leases that ran out. */
     public interface Expire {
-        /**
-         * @param dead gets the items that have no attempt left
-         * @return how many leases it ended
-         */
-        int run(Connection connection, ClaimRequest request, List<WorkItem> dead) throws SQLException;
+        Expired run(Connection connection, ClaimRequest request) throws SQLException;
+    }
+
+    /**
+     * The items whose leases a search ended, without their payloads.
+     *
+     * @param reclaimed they are Ready again
+     * @param dead they have no attempt left
+     */
+    public record Expired(List<WorkItem> reclaimed, List<WorkItem> dead) {
+        private static final Expired NONE = new Expired(List.of(), List.of());
+
+        /** Reads rows that have the columns that name an item, and its status. */
+        public static Expired read(ResultSet rows) throws SQLException {
+            Expired expired = new Expired(new ArrayList<>(), new ArrayList<>());
+            while (rows.next()) {
+                (rows.getInt("status") == 3 ? expired.dead : expired.reclaimed).add(WorkItemRow.named(rows));
+            }
+            return expired;
+        }
+
+        private int size() {
+            return reclaimed.size() + dead.size();
+        }
     }
 
     /** Leases items. */
@@ -61,14 +81,16 @@ public final class Claiming {
     }
 
     public Claim claim(Connection connection, ClaimRequest request) throws SQLException {
-        List<WorkItem> dead = new ArrayList<>();
+        Expired expired = Expired.NONE;
         if (expireIsDue(request.lease())) {
             long start = ticker.getAsLong();
-            expiredBefore = expire.run(connection, request, dead) < expiredBatch;
+            expired = expire.run(connection, request);
+            expiredBefore = expired.size() < expiredBatch;
             expiredAt = ticker.getAsLong();
             expireCost = expiredAt - start;
         }
         Claimed claimed = query.run(connection, request);
+        List<WorkItem> dead = new ArrayList<>(expired.dead());
         List<WorkItem> items = new ArrayList<>(claimed.items());
         for (Unreadable row : claimed.unreadable()) {
             Lease lease = new Lease(row.item().id(), claimed.ownerToken());
@@ -81,7 +103,7 @@ public final class Claiming {
             }
         }
         boolean more = claimed.more() || !expiredBefore;
-        return new Claim(claimed.ownerToken(), claimed.at(), items, dead, more);
+        return new Claim(claimed.ownerToken(), claimed.at(), items, dead, expired.reclaimed(), more);
     }
 
     /** A search that turns out slow is made rarer, so that it takes a twentieth of the time, up to a minute. */

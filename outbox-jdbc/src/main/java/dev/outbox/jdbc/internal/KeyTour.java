@@ -4,7 +4,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashSet;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The round that one source makes over all keys, a bounded number of them per claim, so that keys take turns.
@@ -14,6 +13,10 @@ import org.jspecify.annotations.Nullable;
  * of them, though not fewer than {@value FEWEST_KEYS}, and longer runs of each; where they have little, it
  * takes more keys: as many as fill the batch, by what the keys of the last claims had. A single key fills the
  * batch alone.
+ *
+ * <p>If the bound in bytes does not suffice for all heads, urgent ones are taken first, the oldest before the others; then
+ * those of the round, in its order. In one claim of ten those of the round come first. The cursor does not pass by a head of
+ * the round that was left behind.
  */
 public final class KeyTour {
     private static final int FEWEST_KEYS = 32;
@@ -24,7 +27,7 @@ public final class KeyTour {
     private static final int PROBES_PER_ROW = 4;
 
     private String cursor = "";
-    private @Nullable String next;
+    private String next = "";
 
     /** How many rows a key is expected to have waiting. */
     private double run = 1;
@@ -37,6 +40,12 @@ public final class KeyTour {
     private final Set<String> keys = new HashSet<>();
     private boolean onlyBulk;
 
+    /** Whether the bound in bytes ended the claim. */
+    private boolean cut;
+
+    /** Whether it did so before all heads of the round were taken that were found. */
+    private boolean headsCut;
+
     private boolean lapFound;
     private boolean lapOnlyBulk = true;
 
@@ -48,10 +57,13 @@ public final class KeyTour {
         rows = 0;
         keys.clear();
         onlyBulk = true;
+        cut = false;
+        headsCut = false;
         query.set("key_cursor", cursor)
                 .set("heads", heads(count))
                 .set("longest_run", (int) Math.ceil(Math.min(2 * run, longestRun(count))))
                 .set("urgent_heads", urgentHeads(heads(count)))
+                .set("round_turn", claims % 10 == 0 ? Long.MIN_VALUE : Long.MAX_VALUE)
                 .set("probes", PROBES_PER_ROW * count)
                 .set("bulk_chance", onlyBulkKeys ? 1.0 : 0.1);
     }
@@ -69,9 +81,18 @@ public final class KeyTour {
         return heads > 1 ? heads - Math.max(1, heads / 10) : claims % 10 == 0 ? 0 : 1;
     }
 
-    /** @param key the last key that was looked at; empty at the end of the round */
+    /**
+     * @param key the last key that was looked at, empty at the end of the round; if heads were cut, the last one before those
+     *     that were left behind, or the cursor as it was
+     */
     public void walked(String key) {
-        next = key.isEmpty() ? null : key;
+        next = key;
+    }
+
+    /** The bound in bytes ended the claim: it says nothing about how many rows the keys have waiting. */
+    public void cut(ResultSet row) throws SQLException {
+        cut = true;
+        headsCut = row.getBoolean("heads_cut");
     }
 
     public void took(ResultSet row) throws SQLException {
@@ -87,7 +108,7 @@ public final class KeyTour {
      */
     public boolean end(int count) {
         growsIn--;
-        if (keys.size() == heads(count)) {
+        if (!cut && keys.size() == heads(count)) {
             if (rows < count / 10 * 9) {
                 run = Math.max(1, (double) rows / keys.size());
                 growsIn = GROW_AFTER;
@@ -97,7 +118,7 @@ public final class KeyTour {
         }
         lapFound |= rows > 0;
         lapOnlyBulk &= onlyBulk;
-        if (next != null) {
+        if (headsCut || !next.isEmpty()) {
             cursor = next;
             return false;
         }

@@ -112,9 +112,13 @@ public final class Marks {
         binding.due(setTenth(query, count, dueClaims++), due, dueSequence);
     }
 
-    /** What bulk is left of a batch; of a small one, now and then. */
+    /**
+     * What bulk is left of a batch; of a small one, now and then. If the bytes do not suffice for all that is picked, bulk
+     * comes last, but in one claim of ten first: large bulk items would otherwise leave no room for urgent ones, or urgent
+     * ones none for bulk.
+     */
     private static Query setTenth(Query query, int count, int claims) throws SQLException {
-        return query.set("tenth", (count + claims % 10) / 10);
+        return query.set("tenth", (count + claims % 10) / 10).set("bulk_first", claims % 10 == 9);
     }
 
     /** Where the stretch of each band ends that a claim with a topic filter looked at. */
@@ -142,7 +146,7 @@ public final class Marks {
     /**
      * The claim on the ready road is over.
      *
-     * @param hadRoom whether it would have taken more: then all of the stretch has passed
+     * @param hadRoom whether it would have taken more, of rows and of bytes: then all of the stretch has passed
      * @return whether it saw all there is
      */
     public boolean end(boolean hadRoom) {
@@ -168,7 +172,7 @@ public final class Marks {
         return walkedAll;
     }
 
-    /** The claim on the waiting road is over; it always sees all there is. */
+    /** The claim on the waiting road is over; it always sees all there is, though it may not have had room for it. */
     public boolean endDue(boolean hadRoom) {
         for (int band = 0; sweepsDue && hadRoom && band < BANDS.length; band++) {
             if (dueBefore[band].isAfter(due[band])) {

@@ -25,6 +25,11 @@ public final class WorkItemRow {
                     {tenant_id} AS tenant_id, {content_type} AS content_type, {headers} AS headers,
                     {payload} AS payload, {payload_bytes} AS payload_bytes""";
 
+    /** What a statement selects or returns that only names work items: no payload and no headers. */
+    public static final String NAMING_COLUMNS = """
+            {item_id} AS id, {sequence} AS sequence, {attempt_count} AS attempt_count,
+                    {created_on} AS created_on, {topic} AS topic, {message_key} AS message_key, {source} AS source""";
+
     private WorkItemRow() {}
 
     public static WorkItem read(ResultSet row, @Nullable PayloadSerializer serializer) throws SQLException {
@@ -47,12 +52,14 @@ public final class WorkItemRow {
 
     /** Enough of a row to name it, whatever else it holds; without the time it was first due. */
     public static WorkItem named(ResultSet row) throws SQLException {
-        String topic = String.valueOf(row.getString("topic"));
-        boolean usable = !topic.isBlank() && topic.length() <= Message.MAX_NAME;
-        return item(
-                row,
-                Timestamps.read(row, "created_on"),
-                Message.to(usable ? topic : "unreadable").payload(""));
+        String topic = row.getString("topic");
+        Message message = Message.to(isName(topic) ? topic : "unreadable").payload("");
+        String key = row.getString("message_key");
+        return item(row, Timestamps.read(row, "created_on"), isName(key) ? message.key(key) : message);
+    }
+
+    private static boolean isName(@Nullable String text) {
+        return text != null && !text.isBlank() && text.length() <= Message.MAX_NAME;
     }
 
     /** A due time before the message was stored does not make it older. */
