@@ -162,7 +162,7 @@ class SyncRightsIT {
     private void leaveOpen() throws SQLException {
         for (String table : List.of("outbox", "inbox")) {
             legacy.run("DROP TRIGGER IF EXISTS " + table + "_sync_written ON " + table);
-            legacy.run("DROP TRIGGER IF EXISTS " + table + "_sync_refused ON " + table);
+            legacy.run("DROP TRIGGER IF EXISTS " + table + "_sync_veto ON " + table);
             legacy.run("DROP FUNCTION IF EXISTS " + table + "_old_write()");
             legacy.run("ALTER FUNCTION " + table + "_sync() SECURITY DEFINER SET search_path = pg_catalog, pg_temp");
             legacy.run("GRANT EXECUTE ON FUNCTION " + table + "_sync() TO PUBLIC");
@@ -243,24 +243,46 @@ class SyncRightsIT {
         }
     }
 
-    /** REVOKE by another than the function's owner is a mere warning. */
+    @ParameterizedTest
+    @EnumSource(names = {"ADDITIVE", "DUAL", "FLIPPED"})
+    void aProducerCannotStoreARowThatNobodyMayChange(Phase phase) throws SQLException {
+        to(phase);
+        legacy.run("GRANT INSERT ON outbox TO " + role);
+        assertThatThrownBy(() -> asRole("INSERT INTO outbox (work_item_id, topic, payload, legacy_write_on)"
+                        + " VALUES (gen_random_uuid(), 't', 'p', 'infinity')"))
+                .extracting("SQLState")
+                .isEqualTo("23000");
+    }
+
+    /** REVOKE by another than the function's owner would be a mere warning. */
     @Test
-    void aFunctionThatCannotBeClosedStopsTheStep() throws SQLException {
+    void aRoleThatCannotCloseAFunctionCannotTakeTheStep() throws SQLException {
         to(Phase.ADDITIVE);
         leaveOpen();
-        legacy.run("GRANT USAGE, CREATE ON SCHEMA public TO " + role);
+        legacy.run("GRANT CREATE ON SCHEMA public TO " + role);
         legacy.run("ALTER TABLE outbox OWNER TO " + role);
+        String script = OUTBOX.render(legacy.dataSource(), Phase.DUAL);
         try (Connection connection = legacy.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
-            String script = OUTBOX.render(legacy.dataSource(), Phase.DUAL);
             statement.execute("SET SESSION AUTHORIZATION " + role);
             assertThatThrownBy(() -> PhasesIT.run(connection, script))
-                    .hasMessageContaining("table public.outbox: other roles may execute outbox_sync()")
+                    .hasMessageContaining("must be owner of function outbox_sync")
                     .extracting("SQLState")
                     .isEqualTo(DENIED);
         }
         assertThat(OUTBOX.phase(legacy.dataSource())).isEqualTo(Phase.ADDITIVE);
-        legacy.run("ALTER FUNCTION outbox_sync() OWNER TO " + role);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"DUAL", "FLIPPED", "SETTLING"})
+    void theFunctionsBelongToTheOwnerOfTheTableWhoeverTakesTheStep(Phase phase) throws SQLException {
+        to(Phase.ADDITIVE);
+        leaveOpen();
+        legacy.run("ALTER TABLE outbox OWNER TO " + role);
+        to(phase);
+        assertThat(legacy.rows("SELECT DISTINCT pg_get_userbyid(proowner) FROM pg_proc WHERE prorettype ="
+                        + " 'trigger'::regtype AND starts_with(proname, 'outbox_')"))
+                .containsExactly(role);
     }
 
     private void assertClosed(Phase phase) throws SQLException {
