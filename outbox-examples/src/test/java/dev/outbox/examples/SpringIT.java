@@ -3,13 +3,19 @@ package dev.outbox.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.BoundOutbox;
+import dev.outbox.Message;
 import dev.outbox.Outbox;
 import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -125,6 +131,39 @@ class SpringIT {
 
         assertThat(shop.delivered(2)).containsExactlyInAnyOrder("after", "before");
         shop.assertCommitted("after", "before");
+    }
+
+    /** Its connection would be closed without a commit, and the message lost. */
+    @Test
+    void aDataSourceThatIsNotTheTransactionsIsRefused() {
+        BoundOutbox other = shop.outbox()
+                .in(new SpringTransaction(withoutAutoCommit(), context.getBean(PlatformTransactionManager.class)));
+
+        assertThatThrownBy(() -> transaction(TransactionDefinition.PROPAGATION_REQUIRED)
+                        .executeWithoutResult(status ->
+                                other.enqueue(Message.to("orders.placed").payload("dropped"))))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("data source");
+    }
+
+    @Test
+    void aTransactionOfAnotherManagerIsRefused() {
+        TransactionTemplate other = new TransactionTemplate(new JdbcTransactionManager(withoutAutoCommit()));
+
+        assertThatThrownBy(() -> other.executeWithoutResult(status -> orders.placeWithoutTransaction("dropped")))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("transaction manager");
+    }
+
+    private static DataSource withoutAutoCommit() {
+        return new DelegatingDataSource(Shop.dataSource()) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection connection = super.getConnection();
+                connection.setAutoCommit(false);
+                return connection;
+            }
+        };
     }
 
     private TransactionTemplate transaction(int propagation) {
