@@ -254,7 +254,8 @@ final class MigrateCommands {
 
         private void apply(Upgrade upgrade, Phase phase, HikariDataSource dataSource) {
             TableReport before = upgrade.report(dataSource);
-            if (before.phase().compareTo(phase) >= 0) {
+            // In the same phase the step is taken again, which mends what is missing of it.
+            if (phase.before(before.phase()) || before.phase() == Phase.CLEAN) {
                 output().json(before);
                 output().say(before.table() + ": is in " + before.phase() + " already");
                 return;
@@ -266,10 +267,13 @@ final class MigrateCommands {
             }
             upgrade.requireReady(dataSource, phase);
             if (confirmation.isDryRun()) {
-                output().say(before.table() + ": would go from " + before.phase() + " to " + phase);
+                output().say(before.table()
+                        + (before.phase() == phase
+                                ? ": is in " + phase + "; its step would be taken again"
+                                : ": would go from " + before.phase() + " to " + phase));
                 return;
             }
-            if (phase.compareTo(Phase.FLIPPED) > 0) { // from here there is no way back
+            if (before.phase() != phase && Phase.FLIPPED.before(phase)) { // from here there is no way back
                 confirmation.require(environment, "Drop the old columns of " + before.table() + "?");
             }
             upgrade.apply(dataSource, phase);
