@@ -6,11 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -24,14 +26,18 @@ final class SpringTransaction implements CurrentTransaction {
 
     /** @param dataSource the one that the transaction manager works on */
     SpringTransaction(DataSource dataSource, PlatformTransactionManager transactions) {
-        this.dataSource = dataSource;
+        // Transaction managers, too, work on the data source behind such a proxy.
+        this.dataSource =
+                dataSource instanceof TransactionAwareDataSourceProxy proxy ? proxy.getTargetDataSource() : dataSource;
         this.transactions = transactions;
     }
 
     @Override
     public Connection connection() {
         callbacks();
-        if (!TransactionSynchronizationManager.hasResource(dataSource)) {
+        // JTA binds no connection by itself.
+        if (transactions instanceof ResourceTransactionManager
+                && !TransactionSynchronizationManager.hasResource(dataSource)) {
             throw new IllegalStateException("enqueue needs a connection of the transaction, but the transaction has"
                     + " none of this data source; hand over the one that the transaction manager works on");
         }
