@@ -9,7 +9,9 @@ import java.sql.Connection;
  */
 public interface CurrentTransaction {
     /**
-     * The connection of the transaction, which stays the framework's: it is neither committed nor closed here.
+     * The connection of the transaction, which stays the framework's: it is neither committed nor closed here. Called
+     * for every message: where a framework writes its changes only at the commit, as Hibernate does, an implementation
+     * makes sure here that they are flushed before it.
      *
      * @throws IllegalStateException if no transaction is under way
      */

@@ -192,16 +192,10 @@ final class MigrateCommands {
                 install(dataSource);
             }
             if (what.admin) {
-                for (String schema : schemas(tables(dataSource))) {
-                    boolean created = OutboxMigrations.installAdmin(dataSource, schema);
-                    output().say("outbox_audit, outbox_pollers: " + (created ? "created" : "are there already"));
-                }
+                installAdmin(dataSource);
             }
             if (what.lookup) {
-                for (MigratedTable table : present(dataSource)) {
-                    OutboxMigrations.installLookup(dataSource, table.name());
-                    output().say(table.name() + ": lookup indexes are there");
-                }
+                installLookup(dataSource);
             }
             if (phase == null) {
                 return ExitCode.OK;
@@ -214,6 +208,10 @@ final class MigrateCommands {
 
         private void install(HikariDataSource dataSource) throws SQLException {
             for (MigratedTable table : tables(dataSource)) {
+                if (confirmation.isDryRun()) {
+                    sayWhetherMissing(dataSource, table.name());
+                    continue;
+                }
                 boolean created = table.box() == Box.OUTBOX
                         ? OutboxMigrations.installIfMissing(dataSource, table.name())
                         : OutboxMigrations.installInboxIfMissing(dataSource, table.name());
@@ -221,9 +219,43 @@ final class MigrateCommands {
             }
         }
 
+        private void installAdmin(HikariDataSource dataSource) throws SQLException {
+            for (String schema : schemas(tables(dataSource))) {
+                if (confirmation.isDryRun()) {
+                    String prefix = schema.isEmpty() ? "" : schema + ".";
+                    sayWhetherMissing(dataSource, prefix + "outbox_audit");
+                    sayWhetherMissing(dataSource, prefix + "outbox_pollers");
+                    continue;
+                }
+                boolean created = OutboxMigrations.installAdmin(dataSource, schema);
+                output().say("outbox_audit, outbox_pollers: " + (created ? "created" : "are there already"));
+            }
+        }
+
+        private void sayWhetherMissing(HikariDataSource dataSource, String table) {
+            boolean there = OutboxMigrations.isInstalled(dataSource, table);
+            output().say(table + (there ? ": is there already" : ": would be created"));
+        }
+
+        private void installLookup(HikariDataSource dataSource) throws SQLException {
+            for (MigratedTable table : present(dataSource)) {
+                if (confirmation.isDryRun()) {
+                    List<String> missing = OutboxMigrations.missingLookup(dataSource, table.name());
+                    output().say(table.name()
+                            + (missing.isEmpty()
+                                    ? ": lookup indexes are there already"
+                                    : ": would be created: " + String.join(", ", missing)));
+                    continue;
+                }
+                OutboxMigrations.installLookup(dataSource, table.name());
+                output().say(table.name() + ": lookup indexes are there");
+            }
+        }
+
         private void apply(Upgrade upgrade, Phase phase, HikariDataSource dataSource) {
             TableReport before = upgrade.report(dataSource);
-            if (before.phase().compareTo(phase) >= 0) {
+            // In the same phase the step is taken again, which mends what is missing of it.
+            if (phase.before(before.phase()) || before.phase() == Phase.CLEAN) {
                 output().json(before);
                 output().say(before.table() + ": is in " + before.phase() + " already");
                 return;
@@ -235,10 +267,13 @@ final class MigrateCommands {
             }
             upgrade.requireReady(dataSource, phase);
             if (confirmation.isDryRun()) {
-                output().say(before.table() + ": would go from " + before.phase() + " to " + phase);
+                output().say(before.table()
+                        + (before.phase() == phase
+                                ? ": is in " + phase + "; its step would be taken again"
+                                : ": would go from " + before.phase() + " to " + phase));
                 return;
             }
-            if (phase.compareTo(Phase.FLIPPED) > 0) { // from here there is no way back
+            if (before.phase() != phase && Phase.FLIPPED.before(phase)) { // from here there is no way back
                 confirmation.require(environment, "Drop the old columns of " + before.table() + "?");
             }
             upgrade.apply(dataSource, phase);

@@ -6,7 +6,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.outbox.evolution.LegacyTables;
 import dev.outbox.evolution.Spelling;
 import dev.outbox.testkit.EmbeddedDatabase;
+import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -97,6 +101,35 @@ class MigrateIT {
         assertThat(ok("migrate", "apply", "--phase=2")).contains("is in phase 4 already");
         assertThat(ok("verify")).contains("nothing is wrong");
         assertThat(ok("status")).contains("ready 120");
+    }
+
+    /** What an earlier version left open is closed by the phase that the table is in. */
+    @Test
+    void thePhaseThatATableIsInIsAppliedAgain() throws SQLException {
+        database.execute(LegacyTables.outbox(Spelling.SNAKE, "outbox"));
+        String[] now = {"--refresh-interval=0s", "--quiet-for=0s"};
+        for (String phase : List.of("1", "2", "3", "settling")) {
+            String step = "--phase=" + phase;
+            ok("migrate", "apply", step, now[0], now[1], "--yes");
+            database.execute("GRANT EXECUTE ON FUNCTION outbox_sync() TO PUBLIC");
+
+            assertThat(ok("migrate", "apply", step, now[0], now[1], "--dry-run"))
+                    .contains("its step would be taken again");
+            assertThat(isOpen()).isTrue();
+            ok("migrate", "apply", step, now[0], now[1]);
+            assertThat(isOpen()).as("phase " + phase).isFalse();
+        }
+    }
+
+    private boolean isOpen() throws SQLException {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT EXISTS (SELECT FROM pg_proc,"
+                        + " aclexplode(COALESCE(proacl, acldefault('f', proowner))) WHERE proname = 'outbox_sync'"
+                        + " AND grantee = 0)")) {
+            row.next();
+            return row.getBoolean(1);
+        }
     }
 
     @Test

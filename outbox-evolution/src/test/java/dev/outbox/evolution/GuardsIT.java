@@ -120,9 +120,10 @@ class GuardsIT {
         assertRefused(
                 Phase.DUAL,
                 outbox,
-                "one of the triggers outbox_sync, outbox_sync_update, outbox_sync_named is missing or disabled",
+                "one of the triggers outbox_sync, outbox_sync_update, outbox_sync_named, outbox_sync_veto,"
+                        + " outbox_sync_written is missing or disabled",
                 "1 rows say one thing in old columns");
-        assertScriptRefused(Phase.DUAL, outbox, "outbox_sync_named is missing or disabled");
+        assertScriptRefused(Phase.DUAL, outbox, "outbox_sync_written is missing or disabled");
 
         outbox.apply(legacy.dataSource(), Phase.ADDITIVE);
         assertScriptRefused(Phase.DUAL, outbox, "1 rows say one thing in old columns");

@@ -112,7 +112,7 @@ class PhasesIT {
         }
     }
 
-    private static void run(Connection connection, String script) throws SQLException {
+    static void run(Connection connection, String script) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             int from = 0;
             for (int end = end(script, 0); end >= 0; end = end(script, from)) {

@@ -9,40 +9,31 @@ import dev.outbox.Outbox;
 import jakarta.persistence.EntityManager;
 import java.util.List;
 import javax.sql.DataSource;
+import org.hibernate.FlushMode;
 import org.hibernate.Session;
 import org.hibernate.SessionFactory;
 import org.hibernate.Transaction;
 import org.hibernate.cfg.Configuration;
 import org.hibernate.cfg.JdbcSettings;
-import org.junit.jupiter.api.AfterAll;
+import org.hibernate.cfg.StatisticsSettings;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 class HibernateIT {
-    private static SessionFactory sessions;
-
+    private final SessionFactory sessions = sessions(Shop.dataSource());
     private final Shop shop = new Shop();
     private final Outbox outbox = shop.outbox();
 
     private static SessionFactory sessions(DataSource dataSource) {
         Configuration configuration = new Configuration().addAnnotatedClass(Order.class);
         configuration.getProperties().put(JdbcSettings.JAKARTA_NON_JTA_DATASOURCE, dataSource);
+        configuration.setProperty(StatisticsSettings.GENERATE_STATISTICS, true);
         return configuration.buildSessionFactory();
-    }
-
-    @BeforeAll
-    static void open() {
-        sessions = sessions(Shop.dataSource());
-    }
-
-    @AfterAll
-    static void closeSessions() {
-        sessions.close();
     }
 
     @AfterEach
     void close() {
+        sessions.close();
         shop.close();
     }
 
@@ -52,6 +43,12 @@ class HibernateIT {
             outbox.in(new HibernateTransaction(session))
                     .enqueue(Message.to("orders.placed").payload(order));
         });
+    }
+
+    private void place(Session session, String order) {
+        session.persist(new Order(order));
+        outbox.in(new HibernateTransaction(session))
+                .enqueue(Message.to("orders.placed").payload(order));
     }
 
     @Test
@@ -128,15 +125,99 @@ class HibernateIT {
     }
 
     @Test
-    void onAWakingDataSourceDoWorkIsEnough() {
+    void onAWakingDataSourceDoWorkAndAFlushAreEnough() {
         try (SessionFactory waking = sessions(outbox.waking(Shop.dataSource()))) {
             waking.inTransaction(session -> {
                 session.persist(new Order("book"));
                 session.doWork(
                         tx -> outbox.enqueue(tx, Message.to("orders.placed").payload("book")));
+                session.flush();
             });
 
             assertThat(shop.delivered(1)).containsExactly("book");
         }
+    }
+
+    /** An application that is stopped under load closes its factory while transactions are under way. */
+    @Test
+    void aFactoryClosedInTheMiddleDropsTheMessageWithItsOrder() {
+        assertThatThrownBy(() -> sessions.inTransaction(session -> {
+                    place(session, "dropped");
+                    sessions.close();
+                }))
+                .isInstanceOf(RuntimeException.class);
+
+        shop.assertCommitted();
+    }
+
+    @Test
+    void aFactoryClosedInTheMiddleDropsAnOrderPersistedAfterItsMessageToo() {
+        assertThatThrownBy(() -> sessions.inTransaction(session -> {
+                    outbox.in(new HibernateTransaction(session))
+                            .enqueue(Message.to("orders.placed").payload("dropped"));
+                    session.persist(new Order("dropped"));
+                    sessions.close();
+                }))
+                .isInstanceOf(RuntimeException.class);
+
+        shop.assertCommitted();
+    }
+
+    @Test
+    void aFactoryClosedInTheSecondTransactionOfASessionDropsOnlyThatOne() {
+        try (Session session = sessions.openSession()) {
+            session.beginTransaction();
+            place(session, "book");
+            session.getTransaction().commit();
+            Transaction second = session.beginTransaction();
+            place(session, "dropped");
+            sessions.close();
+
+            assertThatThrownBy(second::commit).isInstanceOf(RuntimeException.class);
+        }
+
+        shop.assertCommitted("book");
+    }
+
+    @Test
+    void aThousandMessagesAreOneFlush() {
+        sessions.inTransaction(session -> {
+            for (int number = 0; number < 1000; number++) {
+                place(session, "order-" + number);
+            }
+        });
+
+        assertThat(sessions.getStatistics().getFlushCount())
+                .as("one by Hibernate, one by HibernateTransaction")
+                .isEqualTo(2);
+    }
+
+    @Test
+    void aSessionThatIsFlushedByHandStaysSo() {
+        sessions.inTransaction(session -> {
+            session.setHibernateFlushMode(FlushMode.MANUAL);
+            session.persist(new Order("unfinished"));
+            outbox.in(new HibernateTransaction(session))
+                    .enqueue(Message.to("orders.begun").payload("unfinished"));
+        });
+
+        assertThat(shop.orders()).isEmpty();
+        assertThat(shop.messages()).containsExactly("unfinished");
+    }
+
+    @Test
+    void onAWakingDataSourceAFlushAtTheEndKeepsTheMessageWithItsOrder() {
+        SessionFactory waking = sessions(outbox.waking(Shop.dataSource()));
+
+        assertThatThrownBy(() -> waking.inTransaction(session -> {
+                    session.persist(new Order("dropped"));
+                    session.doWork(
+                            tx -> outbox.enqueue(tx, Message.to("orders.placed").payload("dropped")));
+                    waking.close();
+                    session.flush();
+                }))
+                .isInstanceOf(RuntimeException.class);
+
+        shop.assertCommitted();
     }
 }

@@ -4,10 +4,18 @@ import dev.outbox.CurrentTransaction;
 import jakarta.transaction.Status;
 import jakarta.transaction.Synchronization;
 import java.sql.Connection;
+import java.util.Collections;
+import java.util.Set;
+import java.util.WeakHashMap;
+import org.hibernate.FlushMode;
 import org.hibernate.Session;
 
 /** The transaction of a Hibernate session. Belongs to one thread, as the session does. */
 final class HibernateTransaction implements CurrentTransaction {
+    /** The sessions whose transaction will flush, so that each flushes once, however many messages it has. */
+    private static final Set<Session> FLUSHING =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
     private final Session session;
 
     HibernateTransaction(Session session) {
@@ -19,6 +27,9 @@ final class HibernateTransaction implements CurrentTransaction {
         if (!session.getTransaction().isActive()) {
             throw new IllegalStateException(
                     "enqueue needs a transaction, but the session has none; call beginTransaction() first");
+        }
+        if (FLUSHING.add(session)) {
+            session.getTransaction().registerSynchronization(new FlushBeforeCommit(session));
         }
         return session.doReturningWork(connection -> connection);
     }
@@ -36,5 +47,20 @@ final class HibernateTransaction implements CurrentTransaction {
                 }
             }
         });
+    }
+
+    /** Hibernate commits without a flush if its factory was closed meanwhile; a flush of ours fails then. */
+    private record FlushBeforeCommit(Session session) implements Synchronization {
+        @Override
+        public void beforeCompletion() {
+            if (session.getHibernateFlushMode() != FlushMode.MANUAL) {
+                session.flush();
+            }
+        }
+
+        @Override
+        public void afterCompletion(int status) {
+            FLUSHING.remove(session);
+        }
     }
 }

@@ -38,7 +38,7 @@ final class Shop implements AutoCloseable {
     private final BlockingQueue<String> delivered = new LinkedBlockingQueue<>();
 
     Shop() {
-        execute(DATABASE, "TRUNCATE orders, outbox");
+        execute(DATABASE, "TRUNCATE orders, outbox, inbox");
         outbox = PostgresOutbox.create(DATABASE);
         // Stored before the start and delivered by the first claim; then the poller sleeps.
         outbox.transaction(
@@ -51,6 +51,7 @@ final class Shop implements AutoCloseable {
     private static HikariDataSource database() {
         HikariDataSource dataSource = EmbeddedDatabase.create().pool(8);
         OutboxMigrations.install(dataSource);
+        OutboxMigrations.installInbox(dataSource);
         execute(dataSource, "CREATE TABLE orders (id text PRIMARY KEY)");
         return dataSource;
     }
@@ -109,6 +110,11 @@ final class Shop implements AutoCloseable {
     /** The orders of the committed messages, delivered or not, sorted. */
     List<String> messages() {
         return query("SELECT payload FROM outbox WHERE topic <> 'shop.opened' ORDER BY payload");
+    }
+
+    /** The ids of the messages that the inbox knows, sorted. */
+    List<String> received() {
+        return query("SELECT message_id FROM inbox ORDER BY message_id");
     }
 
     /** Asserts that exactly these orders are committed, each with its message. */

@@ -20,8 +20,8 @@ class SpringConfiguration {
     }
 
     @Bean
-    BoundOutbox boundOutbox(Outbox outbox, DataSource dataSource) {
-        return outbox.in(new SpringTransaction(dataSource));
+    BoundOutbox boundOutbox(Outbox outbox, DataSource dataSource, PlatformTransactionManager transactions) {
+        return outbox.in(new SpringTransaction(dataSource, transactions));
     }
 
     @Bean

@@ -3,15 +3,27 @@ package dev.outbox.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.BoundOutbox;
+import dev.outbox.Message;
 import dev.outbox.Outbox;
 import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
+import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.jta.JtaTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 class SpringIT {
@@ -125,6 +137,80 @@ class SpringIT {
 
         assertThat(shop.delivered(2)).containsExactlyInAnyOrder("after", "before");
         shop.assertCommitted("after", "before");
+    }
+
+    /** Its connection would be closed without a commit, and the message lost. */
+    @Test
+    void aDataSourceThatIsNotTheTransactionsIsRefused() {
+        BoundOutbox other = shop.outbox()
+                .in(new SpringTransaction(withoutAutoCommit(), context.getBean(PlatformTransactionManager.class)));
+
+        assertThatThrownBy(() -> transaction(TransactionDefinition.PROPAGATION_REQUIRED)
+                        .executeWithoutResult(status ->
+                                other.enqueue(Message.to("orders.placed").payload("dropped"))))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("data source");
+    }
+
+    @Test
+    void aTransactionOfAnotherManagerIsRefused() {
+        TransactionTemplate other = new TransactionTemplate(new JdbcTransactionManager(withoutAutoCommit()));
+
+        assertThatThrownBy(() -> other.executeWithoutResult(status -> orders.placeWithoutTransaction("dropped")))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("transaction manager");
+    }
+
+    @Test
+    void aProxyOfTheTransactionsDataSourceIsNotRefused() {
+        Map<String, DataSource> proxies = Map.of(
+                "aware", new TransactionAwareDataSourceProxy(Shop.dataSource()),
+                "lazy", new LazyConnectionDataSourceProxy(Shop.dataSource()),
+                "waking", shop.outbox().waking(Shop.dataSource()));
+
+        proxies.forEach((order, proxy) -> placeMessageFirst(order, proxy, new JdbcTransactionManager(proxy)));
+
+        assertThat(shop.delivered(3)).containsExactlyInAnyOrder("aware", "lazy", "waking");
+        shop.assertCommitted("aware", "lazy", "waking");
+    }
+
+    @Test
+    void underJtaAMessageMayBeTheFirstToUseTheConnection() throws SQLException {
+        try (Connection connection = Shop.dataSource().getConnection()) {
+            placeMessageFirst(
+                    "book",
+                    new SingleConnectionDataSource(connection, true),
+                    new JtaTransactionManager(new OneConnectionTransaction(connection)));
+        }
+
+        assertThat(shop.delivered(1)).containsExactly("book");
+        shop.assertCommitted("book");
+    }
+
+    /** Commits an order and rolls another one back. A {@code JdbcTemplate} that came first would bind the connection. */
+    private void placeMessageFirst(String order, DataSource dataSource, PlatformTransactionManager transactions) {
+        BoundOutbox bound = shop.outbox().in(new SpringTransaction(dataSource, transactions));
+        JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+        for (String each : List.of(order, "dropped")) {
+            new TransactionTemplate(transactions).executeWithoutResult(status -> {
+                bound.enqueue(Message.to("orders.placed").payload(each));
+                jdbc.update("INSERT INTO orders (id) VALUES (?)", each);
+                if (each.equals("dropped")) {
+                    status.setRollbackOnly();
+                }
+            });
+        }
+    }
+
+    private static DataSource withoutAutoCommit() {
+        return new DelegatingDataSource(Shop.dataSource()) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection connection = super.getConnection();
+                connection.setAutoCommit(false);
+                return connection;
+            }
+        };
     }
 
     private TransactionTemplate transaction(int propagation) {

@@ -45,11 +45,12 @@ final class CleanScript {
                         + table.kind().canonical.column(column).definition())
                 .toList()));
         change.addAll(new SyncTrigger(after, consumer).bothWays());
-        change.add(sql.syncAsOwner());
         return List.of(
-                Step.together(List.of(mayMakeRoom()
-                        .rows(new RowChecks(table, consumer, Phase.FLIPPED).blocking(Phase.SETTLING))
-                        .sql())),
+                Step.together(List.of(
+                        mayMakeRoom()
+                                .rows(new RowChecks(table, consumer, Phase.FLIPPED).blocking(Phase.SETTLING))
+                                .sql(),
+                        trigger.close())),
                 Step.together(change));
     }
 
@@ -123,11 +124,13 @@ final class CleanScript {
         change.add(0, maySettle().validIndexes().validated(rules).sql());
         checks.add(0, maySettle().sql());
         return List.of(
-                Step.together(List.of(maySettle()
-                        .test(
-                                "(" + new BackfillStatements(table, consumer).incomplete() + ") > 0",
-                                "it has rows that are not backfilled; run the backfill first")
-                        .sql())),
+                Step.together(List.of(
+                        maySettle()
+                                .test(
+                                        "(" + new BackfillStatements(table, consumer).incomplete() + ") > 0",
+                                        "it has rows that are not backfilled; run the backfill first")
+                                .sql(),
+                        trigger.close())),
                 Step.alone(indexes),
                 Step.together(checks),
                 Step.alone(rules.stream().map(sql::validate).toList()),
@@ -154,9 +157,11 @@ final class CleanScript {
                 .toList();
 
         List<Step> steps = new ArrayList<>();
-        steps.add(Step.together(List.of(mayClean(from)
-                .rows(new RowChecks(table, consumer, from).blocking(Phase.CLEAN))
-                .sql())));
+        steps.add(Step.together(List.of(
+                mayClean(from)
+                        .rows(new RowChecks(table, consumer, from).blocking(Phase.CLEAN))
+                        .sql(),
+                trigger.close())));
         // A partial index whose condition names a column would be rebuilt under the lock that changes the column's
         // type.
         List<String> stand = new ArrayList<>();

@@ -81,7 +81,7 @@ final class Guard {
     }
 
     Guard synced(Phase run) {
-        return test("NOT " + sql.isSynced(), unsynced(table, run));
+        return test("NOT " + SyncTrigger.areThere(table), unsynced(table, run));
     }
 
     static String unsynced(LegacyTable table, Phase run) {

@@ -9,6 +9,7 @@ import dev.outbox.migrations.Script.Kind;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import javax.sql.DataSource;
 
 /**
@@ -145,6 +146,23 @@ public final class OutboxMigrations {
     }
 
     /**
+     * Whether there is a table of this name, in the place where {@link #installIfMissing(DataSource, String)} and its
+     * siblings look for it. Changes nothing.
+     *
+     * @param table {@code name} or {@code schema.name}: an outbox or inbox table, {@code outbox_audit} or {@code
+     *     outbox_pollers}
+     * @throws IllegalArgumentException if no table of this name could be installed
+     */
+    public static boolean isInstalled(DataSource dataSource, String table) {
+        try (Connection connection = dataSource.getConnection()) {
+            Script script = Script.of(Database.of(connection), Kind.OUTBOX);
+            return script.isThere(connection, script.name(table));
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot look for table \"" + table + "\"", e);
+        }
+    }
+
+    /**
      * Creates the tables {@code outbox_audit} and {@code outbox_pollers} unless they exist; safe when several nodes
      * start together. Without the first no operator can requeue or discard, without the second nobody knows the pollers.
      *
@@ -194,6 +212,19 @@ public final class OutboxMigrations {
             }
         } catch (SQLException e) {
             throw SqlFailure.of("cannot create the lookup indexes of table \"" + table + "\"", e);
+        }
+    }
+
+    /**
+     * The names of the indexes that {@link #installLookup} would create for this table; empty if all are there.
+     * Changes nothing.
+     */
+    public static List<String> missingLookup(DataSource dataSource, String table) {
+        try (Connection connection = dataSource.getConnection()) {
+            Script script = Script.of(Database.of(connection), Kind.LOOKUP);
+            return script.missingLookup(connection, script.name(table));
+        } catch (SQLException e) {
+            throw SqlFailure.of("cannot look for the lookup indexes of table \"" + table + "\"", e);
         }
     }
 

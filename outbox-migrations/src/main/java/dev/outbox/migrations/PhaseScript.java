@@ -38,7 +38,6 @@ final class PhaseScript {
         change.add(
                 "ALTER SEQUENCE " + sql.oldWrites() + " OWNED BY " + table.quoted() + "." + LegacyNames.LEGACY_WRITE);
         change.addAll(trigger.bothWays());
-        change.add(sql.syncAsOwner());
         change.add("ALTER TABLE " + table.quoted() + " ALTER COLUMN sequence SET DEFAULT nextval("
                 + Quoted.text(sequence()) + ")");
         change.add("ALTER SEQUENCE " + sequence() + " OWNED BY " + table.quoted() + ".sequence");
@@ -110,10 +109,12 @@ final class PhaseScript {
         indexes.addAll(sql.dropIfInvalid("_leased_old"));
         indexes.addAll(sql.dropIfInvalid("_done_old"));
         return List.of(
-                Step.together(List.of(between(Phase.ADDITIVE, Phase.DUAL)
-                        .synced(Phase.ADDITIVE)
-                        .rows(rowsBlocking(Phase.ADDITIVE, Phase.DUAL))
-                        .sql())),
+                Step.together(List.of(
+                        between(Phase.ADDITIVE, Phase.DUAL)
+                                .synced(Phase.ADDITIVE)
+                                .rows(rowsBlocking(Phase.ADDITIVE, Phase.DUAL))
+                                .sql(),
+                        trigger.close())),
                 Step.alone(indexes),
                 Step.alone(List.of("ANALYZE " + table.quoted())),
                 Step.together(List.of(
@@ -143,16 +144,20 @@ final class PhaseScript {
     List<Step> flip() {
         List<Step> steps = new ArrayList<>();
         if (table.kind() == Kind.INBOX) {
-            steps.add(Step.together(List.of(readyToFlip()
-                    .indexed()
-                    .rows(rowsBlocking(Phase.DUAL, Phase.FLIPPED))
-                    .sql())));
+            steps.add(Step.together(List.of(
+                    readyToFlip()
+                            .indexed()
+                            .rows(rowsBlocking(Phase.DUAL, Phase.FLIPPED))
+                            .sql(),
+                    trigger.close())));
             steps.add(Step.alone(List.of(forgetUnfinishedArrivals())));
         } else {
-            steps.add(Step.together(List.of(readyToFlip()
-                    .indexedBut("_pkey_new")
-                    .rows(rowsBlocking(Phase.DUAL, Phase.FLIPPED))
-                    .sql())));
+            steps.add(Step.together(List.of(
+                    readyToFlip()
+                            .indexedBut("_pkey_new")
+                            .rows(rowsBlocking(Phase.DUAL, Phase.FLIPPED))
+                            .sql(),
+                    trigger.close())));
             steps.add(Step.alone(newKey()));
         }
         List<String> checks = new ArrayList<>();
@@ -180,7 +185,6 @@ final class PhaseScript {
             change.add(sql.primaryKey("_pkey_new"));
         }
         change.addAll(trigger.onward());
-        change.add(sql.syncAsOwner());
         table.pairs().forEach(pair -> change.add(deprecate(pair.old(), pair.now())));
         if (table.processed() != null) {
             change.add(deprecate(table.processed(), table.now("status")));
@@ -297,6 +301,7 @@ final class PhaseScript {
                 between(Phase.ADDITIVE, Phase.LEGACY)
                         .rows(RowChecks.losses(table, consumer, Phase.LEGACY))
                         .sql(),
+                trigger.close(),
                 sql.markLeaving())));
         steps.add(awaitNoticed(Phase.LEGACY));
         if (leaves) {
@@ -318,7 +323,7 @@ final class PhaseScript {
                 .rows(RowChecks.losses(table, consumer, Phase.ADDITIVE))
                 .sql();
         return List.of(
-                Step.together(List.of(guard)),
+                Step.together(List.of(guard, trigger.close())),
                 Step.alone(oldIndexes()),
                 Step.together(List.of(guard, sql.mark(Phase.ADDITIVE))));
     }
@@ -334,7 +339,7 @@ final class PhaseScript {
                     "it has the same message id from several sources, which phase 2 cannot tell apart; remove all but"
                             + " one of them");
         }
-        steps.add(Step.together(List.of(guard.sql())));
+        steps.add(Step.together(List.of(guard.sql(), trigger.close())));
         List<String> change = new ArrayList<>();
         change.add(between(Phase.FLIPPED, Phase.DUAL).validIndexes().sql());
         // A flip that was interrupted may have left the old one.
@@ -355,7 +360,6 @@ final class PhaseScript {
         table.kind().canonical.checks().forEach(check -> change.add(sql.dropCheck(check.suffix())));
         change.add(sql.dropCheck("_complete")); // which a flip that was interrupted has left
         change.addAll(trigger.bothWays());
-        change.add(sql.syncAsOwner());
         change.add(sql.mark(Phase.DUAL));
         steps.add(Step.together(change));
         return steps;

@@ -11,6 +11,8 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
 
 /** A script of one database, and how it is made to create a certain table. */
 abstract class Script {
@@ -56,6 +58,12 @@ abstract class Script {
     /** Whether there is a table of this quoted name, its one parameter: 1 or 0. */
     abstract String exists();
 
+    /** Whether a table, quoted, has an index of this name, its two parameters: 1 or 0. */
+    abstract String indexExists();
+
+    /** The names of the lookup indexes, after that of their table. */
+    abstract List<String> lookupSuffixes();
+
     /** The longest name of a table whose indexes and constraints can be named after it. */
     abstract int longestName();
 
@@ -75,6 +83,11 @@ abstract class Script {
         try (Statement alone = connection.createStatement()) {
             alone.execute(serialize());
         }
+        return isThere(connection, name);
+    }
+
+    /** Whether there is such a table at this moment; locks nothing. */
+    boolean isThere(Connection connection, TableName name) throws SQLException {
         try (PreparedStatement exists = connection.prepareStatement(exists())) {
             exists.setString(1, quote(name));
             try (ResultSet row = exists.executeQuery()) {
@@ -82,6 +95,24 @@ abstract class Script {
                 return row.getInt(1) == 1;
             }
         }
+    }
+
+    /** The lookup indexes that this table has not; locks nothing. */
+    List<String> missingLookup(Connection connection, TableName name) throws SQLException {
+        List<String> missing = new ArrayList<>();
+        try (PreparedStatement exists = connection.prepareStatement(indexExists())) {
+            for (String suffix : lookupSuffixes()) {
+                exists.setString(1, quote(name));
+                exists.setString(2, name.name() + suffix);
+                try (ResultSet row = exists.executeQuery()) {
+                    row.next();
+                    if (row.getInt(1) == 0) {
+                        missing.add(name.name() + suffix);
+                    }
+                }
+            }
+        }
+        return List.copyOf(missing);
     }
 
     String render(TableName name) {
@@ -123,6 +154,19 @@ abstract class Script {
         @Override
         String exists() {
             return "SELECT CASE WHEN to_regclass(?) IS NOT NULL THEN 1 ELSE 0 END";
+        }
+
+        @Override
+        String indexExists() {
+            return """
+                    SELECT COUNT(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+                     WHERE i.indrelid = to_regclass(?) AND c.relname = ?
+                    """;
+        }
+
+        @Override
+        List<String> lookupSuffixes() {
+            return List.of("_by_key", "_by_related", "_by_tenant");
         }
 
         /** Of 63 characters, less the longest suffix. */
@@ -171,6 +215,16 @@ abstract class Script {
         @Override
         String exists() {
             return "SELECT CASE WHEN OBJECT_ID(?) IS NOT NULL THEN 1 ELSE 0 END";
+        }
+
+        @Override
+        String indexExists() {
+            return "SELECT COUNT(*) FROM sys.indexes WHERE object_id = OBJECT_ID(?) AND name = ?";
+        }
+
+        @Override
+        List<String> lookupSuffixes() {
+            return List.of("_ByKey", "_ByRelated", "_ByTenant");
         }
 
         @Override

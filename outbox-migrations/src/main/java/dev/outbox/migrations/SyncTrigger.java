@@ -26,6 +26,13 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Onward</b> (phase 3). New goes to old. A row that an old application inserts is still taken. A change of old
  * columns alone is refused: it would be lost, and who made it would act on it. Here too an update of both sides calls no
  * function.
+ *
+ * <p><b>Rights.</b> Two functions, because PostgreSQL lets a role attach every trigger function that it may execute to a
+ * table of its own, and assigning to a column runs code that belongs to the column's type. The function that copies columns
+ * therefore has the rights of the writer. Only the sequence needs the rights of its owner: a second function sets it, and
+ * reads and writes no column. It is told by the stamp, in the WHEN clauses of triggers that come after the others by their
+ * names: the time of the statement is to be noted, {@code infinity} is to be noted and refused. No role but the owner
+ * may execute either function; a trigger asks for that right when it is created, not when it fires.
  */
 final class SyncTrigger {
     private static final Set<String> FIXED = Set.of(
@@ -39,6 +46,18 @@ final class SyncTrigger {
             "created_on",
             "first_seen_on");
 
+    private static final String COPY = "_sync";
+    private static final String NOTE = "_old_write";
+    private static final List<String> FUNCTIONS = List.of(COPY, NOTE);
+
+    private static final List<String> COPYING = List.of("_sync", "_sync_update", "_sync_named");
+
+    /** Triggers fire in the order of their names, so that these see what the others have set. */
+    private static final List<String> NOTING = List.of("_sync_veto", "_sync_written");
+
+    /** What stamps a row whose change is refused. It is never stored, or later changes of the row would be refused too. */
+    private static final String REFUSED = "'infinity'";
+
     private final LegacyTable table;
     private final @Nullable String consumer;
 
@@ -48,22 +67,55 @@ final class SyncTrigger {
         this.consumer = consumer;
     }
 
-    private String function() {
-        return table.relation("_sync") + "()";
-    }
-
-    /** Drops the triggers and their function. */
+    /** Drops the triggers and their functions. */
     List<String> drop() {
         List<String> statements = new ArrayList<>(dropTriggers());
-        statements.add("DROP FUNCTION IF EXISTS " + function());
+        FUNCTIONS.forEach(suffix -> statements.add("DROP FUNCTION IF EXISTS " + function(table, suffix)));
         return statements;
     }
 
     private List<String> dropTriggers() {
-        return List.of(
-                "DROP TRIGGER IF EXISTS " + table.own("_sync") + " ON " + table.quoted(),
-                "DROP TRIGGER IF EXISTS " + table.own("_sync_update") + " ON " + table.quoted(),
-                "DROP TRIGGER IF EXISTS " + table.own("_sync_named") + " ON " + table.quoted());
+        return Stream.concat(COPYING.stream(), NOTING.stream())
+                .map(suffix -> "DROP TRIGGER IF EXISTS " + table.own(suffix) + " ON " + table.quoted())
+                .toList();
+    }
+
+    private static String function(LegacyTable table, String suffix) {
+        return table.relation(suffix) + "()";
+    }
+
+    /**
+     * Gives the functions to the owner of the table, whoever created them, and takes them from everybody else: PostgreSQL
+     * gives new ones to PUBLIC, default privileges give them to others, and an earlier version left them so. A role that
+     * cannot do this fails by the first statement, since REVOKE alone would only warn.
+     */
+    String close() {
+        return Quoted.block("""
+                DECLARE
+                    found record;
+                BEGIN
+                    FOR found IN
+                        SELECT p.oid::regprocedure AS function, pg_get_userbyid(t.relowner) AS owner
+                        FROM pg_proc p, pg_class t
+                        WHERE p.oid IN (%1$s) AND t.oid = %2$s::regclass AND p.proowner <> t.relowner
+                    LOOP
+                        EXECUTE format('ALTER FUNCTION %%s OWNER TO %%I', found.function, found.owner);
+                    END LOOP;
+                    FOR found IN
+                        SELECT DISTINCT p.oid::regprocedure AS function,
+                            CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS grantee
+                        FROM pg_proc p, aclexplode(COALESCE(p.proacl, acldefault('f', p.proowner))) a
+                        WHERE p.oid IN (%1$s) AND a.grantee <> p.proowner
+                    LOOP
+                        EXECUTE format('REVOKE ALL ON FUNCTION %%s FROM %%s CASCADE', found.function, found.grantee);
+                    END LOOP;
+                END""".formatted(
+                        FUNCTIONS.stream().map(suffix -> oid(table, suffix)).collect(Collectors.joining(", ")),
+                        Quoted.text(table.quoted())));
+    }
+
+    private static String oid(LegacyTable table, String suffix) {
+        return "to_regprocedure(" + Quoted.text(function(table, suffix)) + ")";
     }
 
     /** The triggers of phases 1 and 2. */
@@ -121,41 +173,89 @@ final class SyncTrigger {
     private String refuseOld(String condition) {
         return """
                     IF %s THEN
-                %s        RAISE EXCEPTION 'table %s is in phase 3: its old columns are only read'
+                        NEW.%s := %s;
+                        RETURN NEW;
+                    END IF;
+                """.formatted(condition, LegacyNames.LEGACY_WRITE, REFUSED);
+    }
+
+    /** What no transaction takes back is noted before the refusal. No column may be read or set here. */
+    private String noting() {
+        return """
+                BEGIN
+                    PERFORM setval(%s, floor(extract(epoch FROM statement_timestamp()))::bigint);
+                    IF TG_NARGS > 0 THEN
+                        RAISE EXCEPTION 'table %s is in phase 3: its old columns are only read'
                             USING ERRCODE = 'integrity_constraint_violation',
                                 HINT = 'Write the new columns, or take the table back to phase 2.';
                     END IF;
-                """.formatted(condition, indent(note()), table.name());
+                    RETURN NEW;
+                END""".formatted(Quoted.text(table.relation("_old_writes")), table.name());
     }
 
     /** @param named what has to be named by an update to be looked at */
     private List<String> create(String body, List<String> named, String insert, String update, String namedUpdate) {
         List<String> statements = new ArrayList<>();
-        statements.add("CREATE OR REPLACE FUNCTION " + function() + " RETURNS trigger LANGUAGE plpgsql AS "
-                + Quoted.body(body));
+        statements.add(createFunction(COPY, "SECURITY INVOKER", body));
+        statements.add(createFunction(NOTE, "SECURITY DEFINER", noting()));
+        statements.add(close());
         statements.addAll(dropTriggers());
-        statements.add(trigger("_sync", "INSERT", insert, ""));
-        statements.add(trigger("_sync_update", "UPDATE", update, ""));
+        statements.add(trigger("_sync", "INSERT", insert, COPY, ""));
+        statements.add(trigger("_sync_update", "UPDATE", update, COPY, ""));
         if (!named.isEmpty()) {
             String columns = String.join(", ", named.stream().map(Quoted::name).toList());
-            statements.add(trigger("_sync_named", "UPDATE OF " + columns, namedUpdate, "'named'"));
+            statements.add(trigger("_sync_named", "UPDATE OF " + columns, namedUpdate, COPY, "'named'"));
         }
+        String stamp = "NEW." + LegacyNames.LEGACY_WRITE;
+        statements.add(trigger("_sync_veto", "INSERT OR UPDATE", stamp + " = " + REFUSED, NOTE, "'refuse'"));
+        statements.add(trigger("_sync_written", "INSERT OR UPDATE", stamp + " = statement_timestamp()", NOTE, ""));
         return statements;
     }
 
-    private String trigger(String suffix, String event, String when, String argument) {
-        return "CREATE TRIGGER " + table.own(suffix) + "\n    BEFORE " + event + " ON " + table.quoted()
-                + " FOR EACH ROW" + (when.isEmpty() ? "" : "\n    WHEN (" + when + ")") + "\n    EXECUTE FUNCTION "
-                + table.relation("_sync") + "(" + argument + ")";
+    /** A function that is replaced keeps its owner and its grants, and nothing else. */
+    private String createFunction(String suffix, String rights, String body) {
+        return "CREATE OR REPLACE FUNCTION " + function(table, suffix) + " RETURNS trigger LANGUAGE plpgsql " + rights
+                + " SET search_path = pg_catalog, pg_temp AS " + Quoted.body(body);
     }
 
-    /** The names of the triggers that keep this table's sides equal. */
+    private String trigger(String suffix, String event, String when, String function, String argument) {
+        return "CREATE TRIGGER " + table.own(suffix) + "\n    BEFORE " + event + " ON " + table.quoted()
+                + " FOR EACH ROW" + (when.isEmpty() ? "" : "\n    WHEN (" + when + ")") + "\n    EXECUTE FUNCTION "
+                + table.relation(function) + "(" + argument + ")";
+    }
+
+    /** The names of the triggers that keep this table's sides equal, and of those that note and refuse old writers. */
     static List<String> triggers(LegacyTable table) {
-        return Stream.of("_sync", "_sync_update", "_sync_named")
+        return Stream.concat(copying(table).stream(), noting(table).stream()).toList();
+    }
+
+    private static List<String> copying(LegacyTable table) {
+        return COPYING.stream()
                 .filter(suffix ->
                         !suffix.equals("_sync_named") || table.pairs().stream().anyMatch(SyncTrigger::isFixed))
                 .map(suffix -> table.name().name() + suffix)
                 .toList();
+    }
+
+    private static List<String> noting(LegacyTable table) {
+        return NOTING.stream().map(suffix -> table.name().name() + suffix).toList();
+    }
+
+    /**
+     * Whether all of them are there, and work. An earlier version had one function with its owner's rights, which noted
+     * old writers itself; it is replaced by the next step that creates triggers.
+     */
+    static String areThere(LegacyTable table) {
+        return "(%s AND (%s OR EXISTS (SELECT FROM pg_proc WHERE oid = %s AND prosecdef)))"
+                .formatted(areEnabled(table, copying(table)), areEnabled(table, noting(table)), oid(table, COPY));
+    }
+
+    private static String areEnabled(LegacyTable table, List<String> names) {
+        return "(SELECT count(*) FROM pg_trigger WHERE tgrelid = %s::regclass AND tgname IN (%s) AND tgenabled <> 'D') = %d"
+                .formatted(
+                        Quoted.text(table.quoted()),
+                        String.join(", ", names.stream().map(Quoted::text).toList()),
+                        names.size());
     }
 
     /**
@@ -170,14 +270,9 @@ final class SyncTrigger {
         return table.pairs().stream().filter(pair -> isFixed(pair) == fixed).toList();
     }
 
-    /** Notes that an old writer was here, on the row and where it outlives the row. */
-    private String stamp() {
-        return "    NEW." + LegacyNames.LEGACY_WRITE + " := statement_timestamp();\n" + note();
-    }
-
-    private String note() {
-        return "    PERFORM setval(" + Quoted.text(table.relation("_old_writes"))
-                + ", floor(extract(epoch FROM statement_timestamp()))::bigint);\n";
+    /** Says that an old writer was here. */
+    private static String stamp() {
+        return "    NEW." + LegacyNames.LEGACY_WRITE + " := statement_timestamp();\n";
     }
 
     /**

@@ -204,23 +204,6 @@ final class TableSql {
         return Quoted.table(new TableName(table.name().schema(), "outbox_pollers"));
     }
 
-    /**
-     * The trigger notes old writers with its owner's rights, so that a role needs no more than the table itself, whenever it
-     * was granted that.
-     */
-    String syncAsOwner() {
-        return "ALTER FUNCTION " + table.relation("_sync")
-                + "() SECURITY DEFINER SET search_path = pg_catalog, pg_temp";
-    }
-
-    /** Whether the triggers that keep both sides equal are there, and work. */
-    String isSynced() {
-        List<String> names = SyncTrigger.triggers(table);
-        return "(SELECT count(*) = " + names.size() + " FROM pg_trigger WHERE tgrelid = " + regclass()
-                + " AND tgname IN ("
-                + String.join(", ", names.stream().map(Quoted::text).toList()) + ") AND tgenabled <> 'D')";
-    }
-
     String regclass() {
         return Quoted.text(table.quoted()) + "::regclass";
     }

@@ -223,7 +223,7 @@ final class Verifier {
     }
 
     private void sync() throws SQLException {
-        if (table.phase() != Phase.CLEAN && !isTrue(sql.isSynced())) {
+        if (table.phase() != Phase.CLEAN && !isTrue(SyncTrigger.areThere(table))) {
             wrong(
                     Concern.SYNC_MISSING,
                     Guard.unsynced(table, table.phase()),

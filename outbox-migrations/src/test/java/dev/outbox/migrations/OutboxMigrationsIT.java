@@ -15,6 +15,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -108,6 +109,38 @@ class OutboxMigrationsIT {
         assertThatThrownBy(() -> OutboxMigrations.installLookup(dataSource, "nowhere"))
                 .isInstanceOf(OutboxException.class)
                 .hasMessageContaining("nowhere");
+    }
+
+    @Test
+    void whatIsMissingIsToldWithoutAChange() throws SQLException {
+        OutboxMigrations.install(dataSource, "Shop.outbox");
+
+        assertThat(OutboxMigrations.isInstalled(dataSource, "Shop.outbox")).isTrue();
+        assertThat(OutboxMigrations.isInstalled(dataSource, "outbox"))
+                .as("one of another schema does not count")
+                .isFalse();
+        assertThat(OutboxMigrations.missingLookup(dataSource, "Shop.outbox"))
+                .containsExactly("outbox_by_key", "outbox_by_related", "outbox_by_tenant");
+
+        OutboxMigrations.install(dataSource);
+        OutboxMigrations.installLookup(dataSource, "outbox");
+        assertThat(OutboxMigrations.missingLookup(dataSource, "outbox")).isEmpty();
+        assertThat(OutboxMigrations.missingLookup(dataSource, "Shop.outbox")).hasSize(3);
+        assertThatThrownBy(() -> OutboxMigrations.isInstalled(dataSource, "x".repeat(60)))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void lookupIndexesAreNamedAsTheScriptsNameThem() {
+        for (Database database : Database.values()) {
+            assertThat(Pattern.compile("INDEX (?:CONCURRENTLY IF NOT EXISTS )?[\"\\[]outbox(_\\w+)")
+                            .matcher(OutboxMigrations.renderLookup(database, "outbox"))
+                            .results()
+                            .map(index -> index.group(1)))
+                    .as("%s", database)
+                    .containsExactlyElementsOf(
+                            Script.of(database, Script.Kind.LOOKUP).lookupSuffixes());
+        }
     }
 
     @Test
