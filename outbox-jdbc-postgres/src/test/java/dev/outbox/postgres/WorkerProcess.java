@@ -40,8 +40,14 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     static WorkerProcess start(Class<?> main, List<String> arguments) {
+        return start(main, "-Xmx1g", arguments);
+    }
+
+    /** @param heap such as {@code -Xmx64m} */
+    static WorkerProcess start(Class<?> main, String heap, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                heap,
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-Dorg.slf4j.simpleLogger.log.dev.outbox=debug",
