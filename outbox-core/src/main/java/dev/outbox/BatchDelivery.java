@@ -62,23 +62,25 @@ final class BatchDelivery extends Delivery {
         for (int from = 0; from < items.size(); ) {
             int limit = routes.of(items.get(from).item()).batchLimit();
             int to = (int) Math.min(items.size(), (long) from + limit);
+            items.subList(to, items.size()).forEach(one -> one.run().waits(options.now()));
             call(items.subList(from, to), goOn);
             from = to;
         }
     }
 
     private void call(List<Begun> wanted, List<Run> goOn) {
-        DeliveryCall call = new DeliveryCall(wanted.stream().map(Begun::run).toList(), options.now());
+        Route route = routes.of(wanted.get(0).item());
+        boolean permitted = mayCall(route, wanted.get(0).run());
+        DeliveryCall call = new DeliveryCall(options.now());
         List<Begun> items = new ArrayList<>();
         for (Begun one : wanted) {
-            if (mayBeCalled(one, call)) {
+            if (isCalled(one, permitted, call)) {
                 items.add(one);
             }
         }
         if (items.isEmpty()) {
             return;
         }
-        Route route = routes.of(items.get(0).item());
         List<Outcome> outcomes = List.of();
         Throwable failure = null;
         try {
@@ -107,15 +109,15 @@ final class BatchDelivery extends Delivery {
         }
     }
 
-    /** What may not be called any more goes back. */
-    private boolean mayBeCalled(Begun one, DeliveryCall call) {
-        Route route = routes.of(one.item());
+    /** What may not be called any more goes back, without counting an attempt: an earlier call has judged nobody. */
+    private boolean isCalled(Begun one, boolean permitted, DeliveryCall call) {
         if (isStopping()) {
-            settler.add(verdicts.withRest(verdicts.release(one.run(), one.item(), true)));
+            settler.add(verdicts.withRest(verdicts.release(one.run(), one.item(), false)));
             return false;
         }
-        if (route.isSlow() && !one.run().isProbe()) {
-            settler.add(verdicts.putOff(one.run(), one.item(), route.pause()));
+        if (!permitted) {
+            settler.add(
+                    verdicts.putOff(one.run(), one.item(), routes.of(one.item()).pause()));
             return false;
         }
         return one.run().calling(call);

@@ -73,13 +73,23 @@ abstract class Delivery {
         if (next == null || isStopping() || run.isLost(options.now())) {
             return null;
         }
-        WorkItem item = run.begin(options.now());
-        Route route = routes.of(next);
-        if (item != null && route.isSlow() && !run.isProbe()) {
-            settler.add(verdicts.putOff(run, item, route.pause()));
-            return null;
+        return run.begin(options.now());
+    }
+
+    /** Whether a call may be made with this item, which is put off otherwise. */
+    boolean mayCallWith(Run run, WorkItem item) {
+        Route route = routes.of(item);
+        if (mayCall(route, run)) {
+            return true;
         }
-        return item;
+        settler.add(verdicts.putOff(run, item, route.pause()));
+        return false;
+    }
+
+    /** A slow route is called once per permit. */
+    static boolean mayCall(Route route, Run run) {
+        Route.Permit permit = run.permit();
+        return !route.isSlow() || (permit != null && permit.use());
     }
 
     /**
@@ -96,18 +106,15 @@ abstract class Delivery {
             DeliveryCall call,
             DeliveryCall.@Nullable Interruption interruption,
             boolean besideSuccess) {
-        Route route = routes.of(item);
         long started = call.started();
         if (outcome instanceof Outcome.Done) {
             return verdicts.done(run, item, started);
         }
         if (run.isTakenAway()) {
             inFlight.settled(run, item);
-            route.abandoned(options.now());
             return null;
         }
         if (interruption == DeliveryCall.Interruption.CLOSING) {
-            route.abandoned(options.now());
             return verdicts.release(run, item, true);
         }
         if (interruption == DeliveryCall.Interruption.TOO_LONG) {
@@ -116,7 +123,6 @@ abstract class Delivery {
             return verdicts.failed(run, item, tooLong, standing(item, tooLong, false, call, besideSuccess), started);
         }
         if (outcome instanceof Outcome.Dead dead) {
-            route.abandoned(options.now());
             return verdicts.dead(run, item, dead.cause(), started);
         }
         if (outcome instanceof Outcome.Unavailable unavailable) {
@@ -124,7 +130,6 @@ abstract class Delivery {
         }
         Throwable cause = ((Outcome.Retry) outcome).cause();
         if (cause instanceof RetryAfter asked) {
-            route.abandoned(options.now());
             return verdicts.retryAfter(run, item, asked, started);
         }
         if (cause instanceof Error error) {
@@ -144,8 +149,22 @@ abstract class Delivery {
     /** Whether a failure is recognised as an outage. A broken connection is one only if the route accepts nothing. */
     boolean isOutage(WorkItem item, Throwable cause) {
         return cause instanceof DestinationUnavailableException
-                || options.outage().test(cause)
+                || isRecognised(cause)
                 || (Outages.isBrokenConnection(cause) && routes.of(item).acceptsNothing(item, options.now()));
+    }
+
+    /** The predicate is the user's: one that fails recognises nothing. */
+    private boolean isRecognised(Throwable cause) {
+        try {
+            return options.outage().test(cause);
+        } catch (RuntimeException e) {
+            LOG.warn(
+                    "poller {}: outage(...) failed on {}",
+                    options.name(),
+                    cause.getClass().getName(),
+                    e);
+            return false;
+        }
     }
 
     private Route.Standing standing(
@@ -154,7 +173,9 @@ abstract class Delivery {
             routes.of(item).failedBesideSuccess(item);
             return Route.Standing.HEALTHY;
         }
-        Route.Standing standing = routes.of(item).failed(item, recognised, call.started(), options.now());
+        boolean last = options.retry().isExhausted(item.attempt());
+        Route.Standing standing =
+                routes.of(item).failed(item, recognised, last, routes.areSeveral(), call.started(), options.now());
         if (standing.slowedDown()) {
             LOG.warn(
                     "poller {}: the destination of topic {} accepts nothing, so it is called less often: {}",
@@ -179,6 +200,10 @@ abstract class Delivery {
 
     /** What is left of a run goes back, or is dropped if it is not ours any more. */
     final void finish(Run run) {
+        Route.Permit permit = run.permit();
+        if (permit != null) {
+            permit.giveBack();
+        }
         if (run.isLost(options.now())) {
             List<WorkItem> rest = run.takeRest();
             rest.forEach(item -> inFlight.settled(run, item));

@@ -1,6 +1,5 @@
 package dev.outbox;
 
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -19,14 +18,18 @@ final class DeliveryCall {
 
     private final Thread thread = Thread.currentThread();
     private final long started;
-    private final Set<Run> wanted;
+    private final Set<Run> wanted = new HashSet<>();
     private boolean over;
     private @Nullable Interruption interruption;
 
     /** A call that this thread is about to make. */
-    DeliveryCall(Collection<Run> runs, long started) {
-        this.wanted = new HashSet<>(runs);
+    DeliveryCall(long started) {
         this.started = started;
+    }
+
+    /** An item of this run is part of it. */
+    synchronized void add(Run run) {
+        wanted.add(run);
     }
 
     long started() {

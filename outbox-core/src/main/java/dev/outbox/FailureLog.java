@@ -3,7 +3,6 @@ package dev.outbox;
 import dev.outbox.internal.OneLine;
 import dev.outbox.spi.Settlement;
 import java.time.Duration;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -63,11 +62,19 @@ final class FailureLog {
                             "poller {}: attempt {} failed{}, next in {}: {}",
                             options.name(),
                             verdict.item().attempt(),
-                            settlement.attemptsGivenBack() == 0 ? "" : " and is not counted",
+                            givenBack(settlement.attemptsGivenBack()),
                             settlement.delay(),
                             item,
                             ErrorText.forLog(cause)));
         }
+    }
+
+    private static String givenBack(int attempts) {
+        return switch (attempts) {
+            case 0 -> "";
+            case 1 -> " and is not counted";
+            default -> " and " + attempts + " attempts are given back";
+        };
     }
 
     void dead(WorkItem dead, String error, @Nullable Throwable cause) {
@@ -76,10 +83,11 @@ final class FailureLog {
                 LOG.error("poller {}: Dead after attempt {}: {}: {}", options.name(), dead.attempt(), item, error);
             } else {
                 LOG.error(
-                        "poller {}: Dead after attempt {}: {}",
+                        "poller {}: Dead after attempt {}: {}: {}",
                         options.name(),
                         dead.attempt(),
                         item,
+                        error,
                         ErrorText.forLog(cause));
             }
         });
@@ -111,15 +119,24 @@ final class FailureLog {
 
     /** Says what was left out in minutes that are over; call it now and then. */
     void tick() {
+        sayLeftOut(false);
+    }
+
+    /** Says what was left out so far. */
+    void close() {
+        sayLeftOut(true);
+    }
+
+    private void sayLeftOut(boolean soFar) {
         long now = options.now();
         synchronized (windows) {
-            for (Iterator<Map.Entry<Subject, Window>> all = windows.entrySet().iterator(); all.hasNext(); ) {
-                Map.Entry<Subject, Window> one = all.next();
-                if (isOver(one.getValue(), now)) {
+            windows.entrySet().removeIf(one -> {
+                boolean over = soFar || isOver(one.getValue(), now);
+                if (over) {
                     sayLeftOut(one.getKey(), one.getValue());
-                    all.remove();
                 }
-            }
+                return over;
+            });
         }
     }
 

@@ -17,23 +17,19 @@ final class InFlight {
     private final AtomicInteger items = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();
 
-    /**
-     * Groups a claim into runs: one per key, one per unkeyed item.
-     *
-     * @param probe whether they may be delivered although their route is slow
-     */
-    List<Run> add(Claim claim, boolean probe, long claimed, long deadline) {
+    /** Groups a claim into runs: one per key, one per unkeyed item. */
+    List<Run> add(Claim claim, long claimed, long deadline) {
         Map<String, List<WorkItem>> byKey = new LinkedHashMap<>();
         List<Run> added = new ArrayList<>();
         for (WorkItem item : claim.items()) {
             String key = item.key();
             if (key == null) {
-                added.add(new Run(List.of(item), claim, probe, claimed, deadline));
+                added.add(new Run(List.of(item), claim, claimed, deadline));
             } else {
                 byKey.computeIfAbsent(key, k -> new ArrayList<>()).add(item);
             }
         }
-        byKey.values().forEach(run -> added.add(new Run(run, claim, probe, claimed, deadline)));
+        byKey.values().forEach(run -> added.add(new Run(run, claim, claimed, deadline)));
         runs.addAll(added);
         items.addAndGet(claim.items().size());
         claim.items().forEach(item -> bytes.addAndGet(item.message().payloadSize()));

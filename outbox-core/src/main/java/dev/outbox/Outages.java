@@ -23,8 +23,8 @@ public final class Outages {
 
     /**
      * Failures to connect, anywhere in the chain of causes: connection refused, unknown host, no route to the host, and
-     * timeouts while connecting of the JDK's HTTP client. A message cannot cause them, so they never count as an
-     * attempt. The default of {@link PollerBuilder#outage}.
+     * timeouts while connecting, of sockets and of the JDK's HTTP client. A message cannot cause them, so they never count
+     * as an attempt. The default of {@link PollerBuilder#outage}.
      */
     public static Predicate<Throwable> connectFailures() {
         return failure -> anyCause(failure, Outages::isConnectFailure);

@@ -12,6 +12,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,6 +37,9 @@ final class PollLoop {
 
     /** With shorter idle pauses than this, a delayed item is noticed in time anyway. */
     private static final Duration LONG_IDLE = Duration.ofSeconds(2);
+
+    /** How often a source that has not looked at everything is asked for something to call a slow route with. */
+    private static final int MOST_PROBE_CLAIMS = 100;
 
     private static final long NEVER = Long.MAX_VALUE;
 
@@ -133,7 +137,7 @@ final class PollLoop {
         Claim claim;
         try {
             batchSize.claims(options.now());
-            claim = claim(now.count(batchSize.get()), false);
+            claim = claim(now.count(batchSize.get()), null);
             batchSize.claimed(claim.items().size());
             failures = 0;
             vitals.claimed();
@@ -154,7 +158,7 @@ final class PollLoop {
         int claimed = claimProbe();
         ClaimRequest now = routes.atFullSpeed(request);
         while (now != null) {
-            Claim claim = claim(now, false);
+            Claim claim = claim(now, null);
             if (!claim.items().isEmpty() || !claim.more()) {
                 return claimed + claim.items().size();
             }
@@ -179,16 +183,21 @@ final class PollLoop {
         int claimed = 0;
         RouteTable.Probe probe = routes.probe(request);
         while (probe != null) {
-            boolean found = false;
+            int items = 0;
             try {
-                int items = claim(probe.request().count(options.minBatch()), true)
-                        .items()
-                        .size();
-                found = items > 0;
+                ClaimRequest few = probe.request().count(options.minBatch());
+                boolean more = true;
+                for (int claims = 0; items == 0 && more && claims < MOST_PROBE_CLAIMS; claims++) {
+                    Claim claim = claim(few, probe.permit());
+                    items = claim.items().size();
+                    more = claim.more();
+                }
+                failures = 0;
+                vitals.claimed();
                 claimed += items;
             } finally {
-                if (!found) {
-                    probe.route().abandoned(options.now());
+                if (items == 0) {
+                    probe.permit().giveBack();
                 }
             }
             probe = routes.probe(request);
@@ -197,13 +206,22 @@ final class PollLoop {
     }
 
     /**
-     * One run to try a slow route with. Of several that could be, one that has failed least often, chosen at random:
-     * bad items that come first must not be tried again and again while good ones wait behind them.
+     * What to call a slow route with: one batch, or one run. Of several runs that could be, one that is no suspect and has
+     * failed least often, chosen at random: bad items that come first must not be tried again and again while good ones
+     * wait behind them.
      */
-    private List<Run> bestOf(List<Run> runs) {
+    private List<Run> permitted(List<Run> runs, Route.Permit permit) {
+        if (!probesOneByOne) {
+            runs.forEach(run -> run.permit(permit));
+            return runs;
+        }
         List<Run> shuffled = new ArrayList<>(runs);
         Collections.shuffle(shuffled, ThreadLocalRandom.current());
-        Run best = Collections.min(shuffled, Comparator.comparingInt(Run::firstAttempt));
+        Run best = Collections.min(
+                shuffled,
+                Comparator.comparing((Run run) -> permit.isSuspect(run.first()))
+                        .thenComparing(run -> run.first().attempt()));
+        best.permit(permit);
         runs.stream().filter(run -> run != best).forEach(giveBack);
         return List.of(best);
     }
@@ -212,15 +230,18 @@ final class PollLoop {
         return inFlight.size() <= batchSize.get() && inFlight.bytes() <= options.batchBytes();
     }
 
-    /** Claims once, and hands over what came. */
-    private Claim claim(ClaimRequest now, boolean probe) {
+    /**
+     * Claims once, and hands over what came.
+     *
+     * @param permit for the call of a slow route; null if the routes are not slow
+     */
+    private Claim claim(ClaimRequest now, Route.@Nullable Permit permit) {
         long start = options.now();
         Claim claim = options.source().claim(now);
         options.emit(() ->
                 new OutboxEvent.Polled(options.name(), claim.items().size(), Duration.ofNanos(options.now() - start)));
         if (!claim.items().isEmpty()) {
-            List<Run> runs =
-                    inFlight.add(claim, probe, start, start + options.lease().toNanos());
+            List<Run> runs = inFlight.add(claim, start, start + options.lease().toNanos());
             LOG.debug(
                     "poller {}: claimed {} items in {} runs",
                     options.name(),
@@ -228,7 +249,7 @@ final class PollLoop {
                     runs.size());
             options.emit(() ->
                     new OutboxEvent.Claimed(options.name(), claim.items(), Duration.ofNanos(options.now() - start)));
-            deliver.accept(probe && probesOneByOne ? bestOf(runs) : runs);
+            deliver.accept(permit == null ? runs : permitted(runs, permit));
         }
         for (WorkItem dead : claim.dead()) {
             String error = "given up at claim: its lease expired on the last attempt, or it cannot be read";
@@ -241,15 +262,28 @@ final class PollLoop {
 
     private void idle() {
         long end = System.nanoTime() + idle;
-        boolean dueChanged;
-        do {
-            long due = Math.min(Math.min(untilNextDue(), untilOwnDue()), routes.untilCall());
-            long pause = Math.min(end - System.nanoTime(), due);
-            dueChanged = signal.await(Math.max(SHORTEST_IDLE, pause)) && !woken.get();
-        } while (dueChanged && System.nanoTime() - end < 0);
+        long due = System.nanoTime() + Math.min(idle, untilDue());
+        boolean goesOn = true;
+        while (goesOn) {
+            long pause = Math.min(end, due) - System.nanoTime();
+            long call = routes.untilCall();
+            boolean rung = signal.await(Math.max(SHORTEST_IDLE, Math.min(pause, call)));
+            if (rung) {
+                due = System.nanoTime() + Math.min(idle, untilDue());
+            } else if (call < pause) {
+                goesOn = probe(); // and nothing else is claimed for it
+            } else {
+                goesOn = false;
+            }
+            goesOn &= !woken.get() && System.nanoTime() - end < 0;
+        }
         idle = woken.getAndSet(false)
                 ? options.minIdle().toNanos()
                 : Math.min(2 * idle, options.maxIdle().toNanos());
+    }
+
+    private long untilDue() {
+        return Math.min(untilNextDue(), untilOwnDue());
     }
 
     /** From memory, but now and then from the source: an idle poller should cost next to nothing. */

@@ -46,6 +46,9 @@ public final class Poller implements AutoCloseable {
     /** After an error in one of its own threads. */
     private static final Duration RESTART = Duration.ofSeconds(1);
 
+    /** A thread that fails again and again does not outlive its poller. */
+    private static final int MOST_RESTARTS_AT_CLOSE = 5;
+
     private enum State {
         NEW,
         RUNNING,
@@ -331,6 +334,7 @@ public final class Poller implements AutoCloseable {
             purging.await(Math.max(0, Math.min(nextBeat - now, purge - now)));
         }
         vitals.end();
+        log.close();
     }
 
     /** Not under the lock of settles and renewals: whoever holds up a heartbeat must not hold up those. */
@@ -395,7 +399,7 @@ public final class Poller implements AutoCloseable {
 
     /** Whatever it throws, a loop starts again after a pause: only close() ends a poller. */
     private void keepRunning(String role, Runnable body) {
-        while (true) {
+        for (int whileStopping = 0; whileStopping < MOST_RESTARTS_AT_CLOSE; whileStopping += isStopping() ? 1 : 0) {
             try {
                 body.run();
                 return;

@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A destination as this process knows it: whether it accepts anything, and how often it may be called. All pollers
@@ -19,7 +21,8 @@ import java.util.function.LongSupplier;
  * destination to blame, so that a last attempt must not kill the item, and how soon may the next call be made.
  *
  * <ul>
- *   <li>The route <i>accepts nothing</i> if {@value #ENOUGH} different items failed since its last success.
+ *   <li>The route <i>accepts nothing</i> if {@value #ENOUGH} different items failed since its last success. Then no
+ *       item dies of its last attempt; and since the last success fewer than that many may.
  *   <li>The route is <i>slow</i> after {@value #MANY} failures since its last success, or {@value #ENOUGH} of them
  *       that were recognised as an outage: one call at a time, after a pause that doubles with each failure. One
  *       success restores full speed.
@@ -66,14 +69,38 @@ final class Route {
     private long lastAccepted;
     private int failures;
     private int outages;
+    private int deaths;
+    private long firstFailed;
     private int batchLimit = Integer.MAX_VALUE;
 
     private boolean slow;
     private long slowSince;
     private Duration pause = Duration.ZERO;
     private long nextCall;
-    private boolean calling;
-    private long callEnds;
+    private @Nullable Permit permit;
+    private long permitEnds;
+
+    /** The one call that a slow route allows: it ends with the call, or is given back. */
+    final class Permit {
+        private final AtomicBoolean used = new AtomicBoolean();
+
+        private Permit() {}
+
+        /** Whether the call may be made: only once. */
+        boolean use() {
+            return used.compareAndSet(false, true);
+        }
+
+        /** Whether the item has failed while the route accepted others. */
+        boolean isSuspect(WorkItem item) {
+            return Route.this.isSuspect(item);
+        }
+
+        /** The call was not made, or has told nothing. Does nothing if the permit has ended. */
+        void giveBack() {
+            Route.this.giveBack(this);
+        }
+    }
 
     /** The latest so many entries. */
     private static final class Recent<T> extends LinkedHashMap<String, T> {
@@ -85,19 +112,22 @@ final class Route {
         }
     }
 
-    /** @param count how often this process has seen the item fail since the last success */
-    private record Failures(int count, long lastAt) {}
+    /**
+     * @param count how often this process has seen the item fail since the last success
+     * @param started when the last of those calls began
+     */
+    private record Failures(int count, long started) {}
 
     /**
      * What the route thinks after a failure.
      *
-     * @param acceptsNothing whether the destination rather than the item is to blame
-     * @param pause until the next call; zero at full speed
+     * @param kills whether a last attempt makes the item Dead; not if the destination rather than the item is to blame
+     * @param pause the longest delay to give to an item; zero for no limit
      * @param slowedDown whether this failure has slowed it down
      */
-    record Standing(boolean acceptsNothing, Duration pause, boolean slowedDown) {
+    record Standing(boolean kills, Duration pause, boolean slowedDown) {
         /** The failure of one item while others are accepted. */
-        static final Standing HEALTHY = new Standing(false, Duration.ZERO, false);
+        static final Standing HEALTHY = new Standing(true, Duration.ZERO, false);
     }
 
     private Route(Object destination, LongSupplier ticker) {
@@ -123,8 +153,8 @@ final class Route {
     }
 
     /**
-     * The destination took an item. That says something only about failures from before the call began: a long call
-     * may succeed while the destination is going down.
+     * The destination took an item. That says something only about calls that began before this one: a long call may
+     * succeed while the destination is going down.
      *
      * @return whether the route was slow until now
      */
@@ -132,7 +162,7 @@ final class Route {
         accepted = true;
         lastAccepted = ticker.getAsLong();
         failed.entrySet().removeIf(one -> {
-            boolean before = one.getValue().lastAt - started <= 0;
+            boolean before = one.getValue().started - started <= 0;
             if (before) {
                 suspects.add(one.getKey());
             }
@@ -144,8 +174,11 @@ final class Route {
         boolean wasSlow = slow;
         failures = failed.size();
         outages = 0;
+        deaths = 0;
+        firstFailed =
+                failed.values().stream().mapToLong(Failures::started).min().orElse(0);
         slow = false;
-        calling = false;
+        permit = null;
         pause = Duration.ZERO;
         return wasSlow;
     }
@@ -154,25 +187,35 @@ final class Route {
      * An item failed.
      *
      * @param recognised whether the failure is known to be an outage
+     * @param last whether it was the item's last attempt
+     * @param impatient whether other routes wait for the workers that calls of this one keep busy: then it need not fail
+     *     {@value #MANY} times if it has accepted nothing for a while
      * @param started when the call began
      */
-    synchronized Standing failed(WorkItem item, boolean recognised, long started, long now) {
+    synchronized Standing failed(
+            WorkItem item, boolean recognised, boolean last, boolean impatient, long started, long now) {
         if (!suspects.contains(item.id()) || now - lastAccepted >= QUIET.toNanos()) {
-            Failures before = failed.get(item.id());
-            failed.put(item.id(), new Failures(before == null ? 1 : before.count + 1, now));
+            if (failed.isEmpty()) {
+                firstFailed = started;
+            }
+            failed.put(item.id(), new Failures(seen(item) + 1, started));
             failures++;
             outages += recognised ? 1 : 0;
         }
-        boolean slowsDown = !slow && (failures >= MANY || outages >= ENOUGH);
+        boolean acceptsNothing = acceptsNothing(item, seen(item), now);
+        boolean kills = !acceptsNothing && deaths < ENOUGH - 1;
+        deaths += kills && last && !recognised ? 1 : 0;
+        boolean tooLong = impatient && failed.size() >= ENOUGH && now - firstFailed >= QUIET.toNanos();
+        boolean slowsDown = !slow && (failures >= MANY || outages >= ENOUGH || tooLong);
         if (slowsDown) {
             slow = true;
             slowSince = now;
             rest(SHORTEST_PAUSE, now);
-        } else if (slow && started - slowSince >= 0) {
+        } else if (slow && permit != null && started - slowSince >= 0) {
             Duration twice = pause.multipliedBy(2);
             rest(twice.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : twice, now);
         }
-        return new Standing(acceptsNothing(item, now), pause, slowsDown);
+        return new Standing(kills, slow ? pause : acceptsNothing ? LONGEST_PAUSE : Duration.ZERO, slowsDown);
     }
 
     /** An item failed in a call that delivered others. */
@@ -180,21 +223,29 @@ final class Route {
         suspects.add(item.id());
     }
 
-    /** A call ended, or was not made after all, without telling whether the destination accepts anything. */
-    synchronized void abandoned(long now) {
-        if (slow && calling) {
-            rest(pause, now);
+    private synchronized void giveBack(Permit given) {
+        if (permit == given) {
+            rest(pause, ticker.getAsLong());
         }
     }
 
-    /** Whether an outage rather than the item is to be blamed if it fails now. */
+    /** Whether an outage rather than the item is to be blamed if this attempt, not noted yet, has failed. */
     synchronized boolean acceptsNothing(WorkItem item, long now) {
-        if (failed.size() >= ENOUGH) {
-            return true;
-        }
+        return acceptsNothing(item, seen(item) + 1, now);
+    }
+
+    private boolean acceptsNothing(WorkItem item, int seen, long now) {
+        boolean failedElsewhere = item.attempt() > seen;
+        return failed.size() >= ENOUGH || (!accepted && failedElsewhere && now - since < FIRST_MINUTES.toNanos());
+    }
+
+    private int seen(WorkItem item) {
         Failures seen = failed.get(item.id());
-        boolean failedElsewhere = item.attempt() > (seen == null ? 0 : seen.count);
-        return !accepted && failedElsewhere && now - since < FIRST_MINUTES.toNanos();
+        return seen == null ? 0 : seen.count;
+    }
+
+    private synchronized boolean isSuspect(WorkItem item) {
+        return suspects.contains(item.id());
     }
 
     /** Whether this is the first time that the item is to be excused, as far as is remembered. */
@@ -212,17 +263,17 @@ final class Route {
     }
 
     /**
-     * Asks for the one call that a slow route allows now.
+     * Asks for the one call that a slow route allows now; null if it allows none.
      *
-     * @param longest after this long the call counts as abandoned
+     * @param longest after this long the permit is given to the next who asks
      */
-    synchronized boolean mayCall(long now, Duration longest) {
+    synchronized @Nullable Permit permit(long now, Duration longest) {
         if (!slow || isCalling(now) || nextCall - now > 0) {
-            return false;
+            return null;
         }
-        calling = true;
-        callEnds = now + longest.toNanos();
-        return true;
+        permit = new Permit();
+        permitEnds = now + longest.toNanos();
+        return permit;
     }
 
     /** How long to wait before asking again for a call, in nanoseconds. */
@@ -251,12 +302,12 @@ final class Route {
     }
 
     private boolean isCalling(long now) {
-        return calling && callEnds - now > 0;
+        return permit != null && permitEnds - now > 0;
     }
 
     private void rest(Duration length, long now) {
         pause = length;
-        calling = false;
+        permit = null;
         long jitter = ThreadLocalRandom.current().nextLong(length.toNanos() / 4 + 1);
         nextCall = now + length.toNanos() - jitter;
     }

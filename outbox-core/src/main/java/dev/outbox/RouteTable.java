@@ -1,5 +1,6 @@
 package dev.outbox;
 
+import dev.outbox.internal.Require;
 import dev.outbox.spi.ClaimRequest;
 import java.time.Duration;
 import java.util.Collection;
@@ -24,6 +25,7 @@ final class RouteTable {
     /** The route of every other topic. */
     private final Route otherwise;
 
+    /** Those that items of this poller can go to. */
     private final List<Route> all;
 
     RouteTable(PollerOptions options, Object destination) {
@@ -35,9 +37,17 @@ final class RouteTable {
                         .collect(Collectors.toUnmodifiableMap(
                                 Map.Entry::getKey, route -> Route.of(route.getValue(), options.ticker())));
         this.otherwise = Route.of(routes == null ? destination : routes.otherwise(), options.ticker());
-        Set<Route> distinct = new HashSet<>(byTopic.values());
-        distinct.add(otherwise);
+        Set<Route> distinct = new HashSet<>();
+        if (options.topics().isEmpty()) {
+            distinct.addAll(byTopic.values());
+            distinct.add(otherwise);
+        }
+        options.topics().forEach(topic -> distinct.add(of(topic)));
         this.all = List.copyOf(distinct);
+    }
+
+    boolean areSeveral() {
+        return all.size() > 1;
     }
 
     Route of(WorkItem item) {
@@ -58,15 +68,15 @@ final class RouteTable {
     }
 
     /** The one call that a slow route allows, and the claim that finds items for it. */
-    record Probe(Route route, ClaimRequest request) {}
+    record Probe(Route.Permit permit, ClaimRequest request) {}
 
-    /** Asks slow routes for a call; null if none allows one now. The caller makes it, or says that it was abandoned. */
+    /** Asks slow routes for a call; null if none allows one now. */
     @Nullable
     Probe probe(ClaimRequest request) {
         for (Route route : all) {
-            ClaimRequest ofRoute = route.isSlow() ? of(request, route::equals) : null;
-            if (ofRoute != null && route.mayCall(options.now(), longestCall())) {
-                return new Probe(route, ofRoute);
+            Route.Permit permit = route.permit(options.now(), longestCall());
+            if (permit != null) {
+                return new Probe(permit, Require.present("claim", of(request, route::equals)));
             }
         }
         return null;

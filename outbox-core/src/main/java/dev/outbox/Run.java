@@ -23,9 +23,6 @@ final class Run {
     /** Items whose loss has been told. */
     private final Set<String> toldLost = new HashSet<>();
 
-    /** Whether it may be delivered although its route is slow. */
-    private final boolean probe;
-
     /** Local end of the lease, counted from before it was asked for: never later than the database's. */
     private long deadline;
 
@@ -33,14 +30,15 @@ final class Run {
     private int next;
     private @Nullable String settling;
     private @Nullable DeliveryCall call;
+    /** Lets it be delivered although its route is slow. */
+    private Route.@Nullable Permit permit;
 
     /** When something last happened to it: it was claimed, begun, called, judged or settled. */
     private long progress;
 
-    Run(List<WorkItem> items, Claim claim, boolean probe, long claimed, long deadline) {
+    Run(List<WorkItem> items, Claim claim, long claimed, long deadline) {
         this.items = List.copyOf(items);
         this.claim = claim;
-        this.probe = probe;
         this.progress = claimed;
         this.deadline = deadline;
         items.forEach(item -> open.add(item.id()));
@@ -50,17 +48,20 @@ final class Run {
         return items.size();
     }
 
-    boolean isProbe() {
-        return probe;
+    synchronized void permit(Route.Permit permit) {
+        this.permit = permit;
+    }
+
+    synchronized Route.@Nullable Permit permit() {
+        return permit;
     }
 
     boolean isKeyed() {
         return items.get(0).key() != null;
     }
 
-    /** Which attempt the first item is at. */
-    int firstAttempt() {
-        return items.get(0).attempt();
+    WorkItem first() {
+        return items.get(0);
     }
 
     Instant claimedAt() {
@@ -100,8 +101,14 @@ final class Run {
             return false;
         }
         this.call = call;
+        call.add(this);
         progress = call.started();
         return true;
+    }
+
+    /** Its worker is busy with other runs and will come to it. */
+    synchronized void waits(long now) {
+        progress = now;
     }
 
     /** The call has returned. */

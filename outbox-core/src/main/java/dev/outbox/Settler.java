@@ -148,7 +148,10 @@ final class Settler {
         String error = String.valueOf(settlement.error());
         return switch (settlement.kind()) {
             case DONE -> new OutboxEvent.Done(options.name(), verdict.item(), verdict.delivery());
-            case RETRY -> new OutboxEvent.Retried(options.name(), verdict.item(), settlement.delay(), error);
+            case RETRY ->
+                settlement.error() == null // put off without a call
+                        ? new OutboxEvent.Released(options.name(), verdict.item())
+                        : new OutboxEvent.Retried(options.name(), verdict.item(), settlement.delay(), error);
             case DEAD -> new OutboxEvent.Dead(options.name(), verdict.item(), error);
             case RELEASE -> new OutboxEvent.Released(options.name(), verdict.item());
         };

@@ -1,7 +1,5 @@
 package dev.outbox;
 
-import java.util.List;
-
 /** One call per item. */
 final class SingleDelivery extends Delivery {
     private final Destination destination;
@@ -15,11 +13,13 @@ final class SingleDelivery extends Delivery {
     @SuppressWarnings("CatchingUnchecked") // whatever a destination throws is a verdict
     boolean deliverNext(Run run) {
         WorkItem item = begin(run);
-        if (item == null) {
+        if (item == null || !mayCallWith(run, item)) {
             return false;
         }
-        DeliveryCall call = new DeliveryCall(List.of(run), options.now());
-        run.calling(call);
+        DeliveryCall call = new DeliveryCall(options.now());
+        if (!run.calling(call)) {
+            return false;
+        }
         Outcome outcome;
         try {
             destination.deliver(item);

@@ -18,11 +18,13 @@ final class TransactionalDelivery extends Delivery {
     @SuppressWarnings("CatchingUnchecked") // whatever a handler throws is a verdict
     boolean deliverNext(Run run) {
         WorkItem item = begin(run);
-        if (item == null) {
+        if (item == null || !mayCallWith(run, item)) {
             return false;
         }
-        DeliveryCall call = new DeliveryCall(List.of(run), options.now());
-        run.calling(call);
+        DeliveryCall call = new DeliveryCall(options.now());
+        if (!run.calling(call)) {
+            return false;
+        }
         boolean opened = false;
         Verdict done = verdicts.done(run, item, call.started());
         boolean fenced;
@@ -52,7 +54,6 @@ final class TransactionalDelivery extends Delivery {
         run.called(options.now());
         Verdict verdict;
         if (interruption == null && !run.isTakenAway() && isOurs(item, failure, opened)) {
-            routes.of(item).abandoned(options.now());
             verdict = verdicts.excused(run, item, failure, routes.of(item).pause(), call.started());
         } else {
             verdict = judge(run, item, Verdicts.outcome(failure), call, interruption, false);

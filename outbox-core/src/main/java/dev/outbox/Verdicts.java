@@ -57,16 +57,16 @@ final class Verdicts {
         Settlement settlement;
         if (!options.retry().isExhausted(item.attempt())) {
             settlement = Settlement.retry(run.lease(item), delay, error);
-        } else if (route.acceptsNothing()) {
+        } else if (route.kills()) {
+            settlement = dead(run.lease(item), error);
+        } else {
             int half = (item.attempt() + 1) / 2;
             settlement = later(run, item, delay, "the destination accepts nothing: " + error, half);
-        } else {
-            settlement = dead(run.lease(item), error);
         }
         return verdict(run, item, settlement, started, cause);
     }
 
-    /** The retry policy's delay, but while calls are rare not longer than the pause between them. */
+    /** The retry policy's delay, but while the route accepts nothing not longer than the pause between its calls. */
     private Duration delay(WorkItem item, Duration pause) {
         Duration delay = options.retry().delayAfter(item.attempt());
         return pause.isZero() || delay.compareTo(pause) < 0 ? delay : pause;

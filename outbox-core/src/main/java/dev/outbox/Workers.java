@@ -118,15 +118,23 @@ final class Workers {
 
     private void work() {
         threads.add(Thread.currentThread());
+        boolean left = false;
         try {
             do {
+                left = false;
                 List<Run> runs = take(delivery.runsPerCall());
                 while (!runs.isEmpty()) {
                     deliver(runs);
                     runs = take(delivery.runsPerCall());
                 }
-            } while (leave() && !queue.isEmpty() && enter());
+                left = leave();
+            } while (!queue.isEmpty() && enter());
+        } catch (Throwable error) {
+            onError.accept(error);
         } finally {
+            if (!left) {
+                leave(); // its place must not be lost
+            }
             threads.remove(Thread.currentThread());
         }
     }

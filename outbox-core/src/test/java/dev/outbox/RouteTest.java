@@ -24,15 +24,19 @@ class RouteTest {
     }
 
     private Route.Standing fail(String id) {
-        return route.failed(item(id, 1), false, time.get(), time.get());
+        return route.failed(item(id, 1), false, false, false, time.get(), time.get());
     }
 
     private Route.Standing outage(String id) {
-        return route.failed(item(id, 1), true, time.get(), time.get());
+        return route.failed(item(id, 1), true, false, false, time.get(), time.get());
+    }
+
+    private Route.Permit permit() {
+        return route.permit(time.get(), LONG_CALL);
     }
 
     private boolean mayCall() {
-        return route.mayCall(time.get(), LONG_CALL);
+        return permit() != null;
     }
 
     private void slowDown() {
@@ -56,18 +60,18 @@ class RouteTest {
     @Test
     void itAcceptsNothingOnceFiveDifferentItemsHaveFailedSinceTheLastSuccess() {
         for (int i = 0; i < 100; i++) {
-            assertThat(fail("same").acceptsNothing()).isFalse();
+            assertThat(fail("same").kills()).isTrue();
         }
         for (String id : new String[] {"b", "c", "d"}) {
-            assertThat(fail(id).acceptsNothing()).isFalse();
+            assertThat(fail(id).kills()).isTrue();
         }
-        assertThat(fail("e").acceptsNothing()).isTrue();
-        assertThat(fail("same").acceptsNothing()).isTrue();
+        assertThat(fail("e").kills()).isFalse();
+        assertThat(fail("same").kills()).isFalse();
 
         pass(Duration.ofMillis(1));
         route.succeeded(time.get());
 
-        assertThat(fail("f").acceptsNothing()).isFalse();
+        assertThat(fail("f").kills()).isTrue();
     }
 
     @Test
@@ -86,9 +90,7 @@ class RouteTest {
         for (int i = 0; i < Route.ENOUGH; i++) {
             fail("fresh-" + i);
         }
-        assertThat(fail("bad-0").acceptsNothing())
-                .as("in an outage they are spared too")
-                .isTrue();
+        assertThat(fail("bad-0").kills()).as("in an outage they are spared too").isFalse();
     }
 
     @Test
@@ -104,7 +106,91 @@ class RouteTest {
             fail("bad-" + i);
         }
 
-        assertThat(fail("bad-0").acceptsNothing()).isTrue();
+        assertThat(fail("bad-0").kills()).isFalse();
+    }
+
+    @Test
+    void sinceTheLastSuccessFewerThanFiveItemsDie() {
+        for (int i = 0; i < 100; i++) {
+            fail("bad-" + i);
+        }
+        pass(Duration.ofMillis(1));
+        route.succeeded(time.get());
+
+        int dead = 0;
+        for (int i = 0; i < 100; i++) {
+            WorkItem last = item("bad-" + i, 10);
+            dead += route.failed(last, false, true, false, time.get(), time.get())
+                            .kills()
+                    ? 1
+                    : 0;
+        }
+
+        assertThat(dead).isEqualTo(Route.ENOUGH - 1);
+        route.succeeded(time.get());
+        assertThat(route.failed(item("bad-99", 10), false, true, false, time.get(), time.get())
+                        .kills())
+                .isTrue();
+    }
+
+    @Test
+    void onlyCallsThatBeganBeforeASuccessAreForgotten() {
+        for (int i = 0; i < Route.ENOUGH; i++) {
+            route.failed(item("long-" + i, 1), false, false, false, time.get(), time.get() + 1_000);
+        }
+        pass(Duration.ofNanos(10));
+
+        route.succeeded(time.get());
+
+        assertThat(fail("one more").kills())
+                .as("it began after them, although they ended later")
+                .isTrue();
+    }
+
+    @Test
+    void whileItAcceptsNothingDelaysAreShort() {
+        for (int i = 0; i < Route.ENOUGH; i++) {
+            fail("item-" + i);
+        }
+
+        assertThat(fail("item-0").pause()).isEqualTo(Route.LONGEST_PAUSE);
+    }
+
+    @Test
+    void besideOtherRoutesItIsSlowAfterTenSecondsWithoutASuccess() {
+        for (int i = 0; i < Route.ENOUGH; i++) {
+            route.failed(item("item-" + i, 1), false, false, true, time.get(), time.get());
+        }
+        assertThat(route.isSlow()).isFalse();
+        pass(Route.QUIET);
+
+        fail("of a poller with one route");
+        assertThat(route.isSlow()).isFalse();
+        route.failed(item("of a poller with several", 1), false, false, true, time.get(), time.get());
+
+        assertThat(route.isSlow()).isTrue();
+    }
+
+    @Test
+    void theItemsOfOneCallLengthenThePauseOnce() {
+        slowDown();
+        pass(Route.SHORTEST_PAUSE);
+        assertThat(permit().use()).isTrue();
+        for (int i = 0; i < 10; i++) {
+            outage("of a batch-" + i);
+        }
+
+        assertThat(route.pause()).isEqualTo(Route.SHORTEST_PAUSE.multipliedBy(2));
+    }
+
+    @Test
+    void aPermitIsForOneCall() {
+        slowDown();
+        pass(Route.SHORTEST_PAUSE);
+        Route.Permit permit = permit();
+
+        assertThat(permit.use()).isTrue();
+        assertThat(permit.use()).isFalse();
     }
 
     @Test
@@ -117,7 +203,7 @@ class RouteTest {
 
         route.succeeded(began);
 
-        assertThat(fail("item-0").acceptsNothing()).isTrue();
+        assertThat(fail("item-0").kills()).isFalse();
     }
 
     @Test
@@ -125,21 +211,26 @@ class RouteTest {
         Route fresh = Route.of(new Object(), ticker);
         WorkItem failedElsewhere = item("old", 10);
 
-        assertThat(fresh.failed(failedElsewhere, false, 0, 0).acceptsNothing()).isTrue();
-        assertThat(fresh.failed(item("own", 1), false, 0, 0).acceptsNothing()).isFalse();
-        assertThat(fresh.failed(item("own", 2), false, 0, 0).acceptsNothing()).isFalse();
+        assertThat(fresh.failed(failedElsewhere, false, false, false, 0, 0).kills())
+                .isFalse();
+        assertThat(fresh.failed(item("own", 1), false, false, false, 0, 0).kills())
+                .isTrue();
+        assertThat(fresh.failed(item("own", 2), false, false, false, 0, 0).kills())
+                .isTrue();
 
         long later = Route.FIRST_MINUTES.toNanos();
-        assertThat(fresh.failed(failedElsewhere, false, later, later).acceptsNothing())
-                .isFalse();
+        assertThat(fresh.failed(failedElsewhere, false, false, false, later, later)
+                        .kills())
+                .isTrue();
     }
 
     @Test
     void aSuccessEndsTheFirstMinutes() {
         route.succeeded(time.get());
 
-        assertThat(route.failed(item("old", 10), false, time.get(), time.get()).acceptsNothing())
-                .isFalse();
+        assertThat(route.failed(item("old", 10), false, false, false, time.get(), time.get())
+                        .kills())
+                .isTrue();
     }
 
     @Test
@@ -202,7 +293,7 @@ class RouteTest {
         pass(Duration.ofSeconds(1));
         slowDown();
 
-        route.failed(item("late", 1), true, began, time.get());
+        route.failed(item("late", 1), true, false, false, began, time.get());
 
         assertThat(route.pause()).isEqualTo(Route.SHORTEST_PAUSE);
     }
@@ -222,15 +313,18 @@ class RouteTest {
     }
 
     @Test
-    void aCallThatNeverEndsIsAbandonedAndOneThatWasNotMadeMakesRoomForTheNext() {
+    void aPermitThatIsNeverUsedEndsAndOneThatIsGivenBackMakesRoomForTheNext() {
         slowDown();
         pass(Route.SHORTEST_PAUSE);
-        assertThat(mayCall()).isTrue();
+        Route.Permit forgotten = permit();
         pass(LONG_CALL);
-        assertThat(mayCall()).isTrue();
+        Route.Permit second = permit();
+        assertThat(second).isNotNull();
 
-        route.abandoned(time.get());
-        assertThat(mayCall()).isFalse();
+        forgotten.giveBack();
+        assertThat(mayCall()).as("it is the second's turn").isFalse();
+        second.giveBack();
+        assertThat(mayCall()).as("before the pause is over").isFalse();
         pass(Route.SHORTEST_PAUSE);
         assertThat(mayCall()).isTrue();
     }

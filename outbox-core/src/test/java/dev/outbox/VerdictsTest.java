@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class VerdictsTest {
     private static final Instant CREATED = Instant.parse("2030-01-01T00:00:00Z");
     private static final IOException FAILURE = new IOException("no");
-    private static final Route.Standing ACCEPTS_NOTHING = new Route.Standing(true, Duration.ZERO, false);
+    private static final Route.Standing ACCEPTS_NOTHING = new Route.Standing(false, Duration.ZERO, false);
 
     private final PollerOptions options = PollerOptionsTest.options();
     private final Verdicts verdicts = new Verdicts(options);
@@ -31,7 +31,7 @@ class VerdictsTest {
 
     private static Run run(Instant claimedAt, WorkItem... items) {
         Claim claim = new Claim("token", claimedAt, List.of(items), List.of(), false);
-        return new Run(List.of(items), claim, false, 0, 1);
+        return new Run(List.of(items), claim, 0, 1);
     }
 
     private Settlement failedOn(int attempt, Route.Standing standing) {
@@ -64,7 +64,7 @@ class VerdictsTest {
     void whileCallsAreRareNoDelayIsLongerThanThePause() {
         Duration pause = Duration.ofNanos(1);
 
-        assertThat(failedOn(8, new Route.Standing(true, pause, false)).delay()).isLessThanOrEqualTo(pause);
+        assertThat(failedOn(8, new Route.Standing(false, pause, false)).delay()).isLessThanOrEqualTo(pause);
         WorkItem item = item(1, 8, CREATED);
         assertThat(verdicts.excused(run(CREATED, item), item, FAILURE, pause, 0)
                         .settlement()

@@ -37,7 +37,7 @@ public sealed interface OutboxEvent {
     /** About to be settled as Done without having been handled, as {@link UnknownTopic#IGNORE} wants. */
     record Ignored(String poller, WorkItem item) implements OutboxEvent {}
 
-    /** Given back without a verdict: shutdown, or an earlier item of its key failed. */
+    /** Given back without a verdict: shutdown, an earlier item of its key failed, or its destination accepts nothing. */
     record Released(String poller, WorkItem item) implements OutboxEvent {}
 
     /** A settle that came too late: the lease was lost, and nothing was changed. */

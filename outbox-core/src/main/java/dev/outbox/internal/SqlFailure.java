@@ -4,6 +4,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.UnknownCommitException;
 import java.sql.SQLException;
 import java.sql.SQLRecoverableException;
+import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientException;
 import java.util.Set;
 
@@ -69,13 +70,16 @@ public final class SqlFailure {
     /** Whether the server itself refused, and the session lived on: then nothing was committed. */
     private static boolean isAnswer(SQLException e) {
         String state = e.getSQLState();
-        if (state == null || state.length() < 2 || e instanceof SQLRecoverableException) {
+        if (state == null
+                || state.length() < 2
+                || e instanceof SQLRecoverableException
+                || e instanceof SQLTimeoutException) {
             return false;
         }
         if (isOfSqlServer(state)) {
             return e.getErrorCode() > 0 && !LOST.contains(e.getErrorCode());
         }
-        return !state.startsWith("08") && !state.startsWith("57") && !state.equals("40003");
+        return !state.startsWith("08") && !state.startsWith("57") && !state.startsWith("HY") && !state.equals("40003");
     }
 
     /** True if the same work in a new transaction, maybe on a new connection, may succeed. */

@@ -13,7 +13,7 @@ import java.util.Set;
  * @param lease how long the lease lasts, 10 ms to 1 day, by the source's clock
  * @param maxAttempts an item whose lease expired on this attempt becomes Dead instead of being leased again
  * @param topics only these; empty means all
- * @param except not these, for now: their destination is down
+ * @param except not these, for now: their destination accepts nothing
  * @param onDead whether an item that becomes Dead at this claim blocks its key
  * @param owner the poller's name, for people to read
  */

@@ -1,5 +1,7 @@
 package dev.outbox.postgres;
 
+import dev.outbox.BatchDestination;
+import dev.outbox.Destination;
 import dev.outbox.Handlers;
 import dev.outbox.Inbox;
 import dev.outbox.Incoming;
@@ -7,6 +9,7 @@ import dev.outbox.Message;
 import dev.outbox.Outbox;
 import dev.outbox.Outcome;
 import dev.outbox.PollerBuilder;
+import dev.outbox.TransactionalDestination;
 import dev.outbox.WorkItem;
 import dev.outbox.WorkQueue;
 import java.sql.Connection;
@@ -14,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /**
  * A queue with one topic and a broker that takes what it is told to, reached in one of the forms that a poller knows.
@@ -42,6 +46,7 @@ final class Delivering {
     private final Form form;
     private final Broker broker;
     private final WorkQueue queue;
+    private final Consumer<PollerBuilder> destination;
     final String table;
 
     Delivering(OutboxDatabase database, Form form, Broker broker) {
@@ -56,19 +61,35 @@ final class Delivering {
                         .consumer("billing")
                         .build()
                 : PostgresOutbox.builder(database.pool()).table(table).build();
+        this.destination = destination();
     }
 
-    /** A poller to the broker, still to be started. */
+    /** A poller to the broker, still to be started. All of them have the same destination. */
     PollerBuilder poller() {
         PollerBuilder poller = queue.poller();
-        return switch (form) {
-            case TO -> poller.to(this::take);
-            case TO_BATCH ->
-                poller.toBatch(items -> items.stream().map(this::outcome).toList());
-            case TO_THROWING_BATCH -> poller.toBatch(this::takeAll);
-            case IN_TRANSACTION -> poller.inTransaction((tx, item) -> take(item));
-            case INBOX_HANDLERS -> poller.inTransaction(Handlers.on(TOPIC, (tx, item) -> take(item)));
-        };
+        destination.accept(poller);
+        return poller;
+    }
+
+    private Consumer<PollerBuilder> destination() {
+        switch (form) {
+            case TO -> {
+                Destination single = this::take;
+                return poller -> poller.to(single);
+            }
+            case TO_BATCH, TO_THROWING_BATCH -> {
+                BatchDestination batch = form == Form.TO_BATCH
+                        ? items -> items.stream().map(this::outcome).toList()
+                        : this::takeAll;
+                return poller -> poller.toBatch(batch);
+            }
+            default -> {
+                TransactionalDestination handler = (tx, item) -> take(item);
+                return form == Form.IN_TRANSACTION
+                        ? poller -> poller.inTransaction(handler)
+                        : poller -> poller.inTransaction(Handlers.on(TOPIC, handler));
+            }
+        }
     }
 
     private Outcome outcome(WorkItem item) {

@@ -16,6 +16,7 @@ import dev.outbox.postgres.Delivering.Form;
 import java.net.ConnectException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -70,9 +71,11 @@ class LivenessIT {
         queue.store(messages("bad", 10));
         pollers.add(queue.poller().start());
 
+        Instant end = Instant.now().plus(SOON); // for all of them
         for (int i = 0; i < 20; i++) {
+            int received = i + 1;
             queue.store(List.of(message("good-" + i)));
-            awaitReceived(queue, i + 1);
+            await().atMost(Duration.between(Instant.now(), end)).until(() -> queue.received.size() == received);
         }
 
         assertThat(database.count(queue.table, "attempt_count = 0 AND message_id LIKE 'bad%'"))
@@ -140,7 +143,7 @@ class LivenessIT {
 
     @ParameterizedTest
     @EnumSource(names = {"TO", "TO_BATCH", "INBOX_HANDLERS"})
-    void aDestinationThatIsUpAndDownInTurnsGetsEverythingAndKillsNothing(Form form) {
+    void aDestinationThatIsUpAndDownInTurnsGetsAllButAHandful(Form form) {
         AtomicBoolean up = new AtomicBoolean();
         Delivering queue = new Delivering(database, form, item -> {
             if (!up.get()) {
@@ -148,7 +151,7 @@ class LivenessIT {
             }
         });
         for (int i = 0; i < 4; i++) {
-            pollers.add(queue.poller().start());
+            pollers.add(queue.poller().retry(QUICK.maxAttempts(4)).start());
         }
 
         int stored = 0;
@@ -161,8 +164,11 @@ class LivenessIT {
         }
         up.set(true);
 
-        awaitReceived(queue, stored);
-        assertThat(database.count(queue.table, "status = 3")).isZero();
+        int all = stored;
+        await().atMost(SOON).until(() -> queue.received.size() + database.count(queue.table, "status = 3") == all);
+        assertThat(database.count(queue.table, "status = 3"))
+                .as("a handful, in each of the three times it was down")
+                .isLessThanOrEqualTo(3 * 4);
     }
 
     @ParameterizedTest

@@ -1,11 +1,13 @@
 package dev.outbox.testkit.poller;
 
+import static dev.outbox.testkit.poller.Fixture.await;
 import static dev.outbox.testkit.poller.Fixture.message;
 import static dev.outbox.testkit.poller.Fixture.run;
 import static dev.outbox.testkit.poller.Fixture.state;
 import static dev.outbox.testkit.poller.Fixture.unkeyed;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.BatchDestination;
 import dev.outbox.Destination;
 import dev.outbox.DestinationUnavailableException;
 import dev.outbox.Message;
@@ -118,6 +120,52 @@ class OutageTest {
             assertThat(store.items())
                     .allSatisfy(item -> assertThat(item.attempts()).isZero());
         }
+    }
+
+    @Test
+    void aBatchDestinationThatThrowsIsCalledAsRarely() {
+        store.add(unkeyed(2_000));
+        AtomicInteger calls = new AtomicInteger();
+        BatchDestination down = items -> {
+            calls.incrementAndGet();
+            throw new IOException("down");
+        };
+        List<Poller> pollers = IntStream.range(0, 4)
+                .mapToObj(i ->
+                        Poller.from(store.source()).toBatch(down).ticker(ticker).build())
+                .toList();
+
+        pollFor(MINUTE, pollers);
+
+        int halves = 10; // from 500 items to one
+        assertThat(calls).hasValueBetween(MANY, MANY + halves + CALLS_IN_A_MINUTE);
+        assertThat(with(Status.DEAD)).isEmpty();
+    }
+
+    @Test
+    void aSlowRouteOfTopicsThatAPollerDoesNotPollDoesNotKeepItAwake() {
+        store.add(IntStream.range(0, 400)
+                .mapToObj(i -> Message.to("bad").payload("{}"))
+                .toList());
+        Broker bad = new Broker();
+        bad.failure = () -> new DestinationUnavailableException("down");
+        Destination routes = Destination.byTopic().route("bad", bad).route("good", new Broker());
+        pollFor(SECOND, List.of(poller(routes).topics("bad").build()));
+        assertThat(events.count(OutboxEvent.DestinationDown.class)).isEqualTo(1);
+        WatchedSource source = new WatchedSource(store.source());
+        time.pass(MINUTE); // the pause is over, but nobody calls
+        try (Poller other = Poller.from(source)
+                .to(routes)
+                .topics("good")
+                .ticker(ticker)
+                .idle(Duration.ofHours(1), Duration.ofHours(1))
+                .start()) {
+            await("it is idle").until(() -> source.claimCalls.get() == 1);
+            other.wakeUp();
+            await("it is idle again").until(() -> source.claimCalls.get() == 2);
+        }
+
+        assertThat(source.claimCalls).hasValue(2);
     }
 
     @Test
