@@ -311,6 +311,18 @@ class CheckerTest {
         assertThat(judge().count(Violation.INVERTED)).isOne();
     }
 
+    @Test
+    void poisonOfAStormIsGivenUpAtItsLastAttempt() {
+        faults.add(Fault.POISON_STORM);
+        outbox.put("tx-1", row("b", 2, 3, Payload.POISON));
+        int last = ChildSettings.maxAttempts(faults);
+        changes.set(5, new Change("5", "outbox", "b", 2, "k", 1, 3, "t2", null, last, last, false, false, 0, 0));
+        assertThat(judge().isClean()).isTrue();
+
+        changes.set(5, new Change("5", "outbox", "b", 2, "k", 1, 3, "t2", null, 1, 1, false, false, 0, 0));
+        assertOnly(Violation.LOST, 1);
+    }
+
     private static Row row(String item, long sequence, int status, Payload payload) {
         return new Row(item, Consumer.EDGE, "k", sequence, status, payload);
     }

@@ -111,7 +111,7 @@ record Evidence(
     private static Map<String, Row> rows(Statement statement, String table) throws SQLException {
         Map<String, Row> rows = new HashMap<>();
         try (ResultSet row = statement.executeQuery(
-                "SELECT message_id, work_item_id, topic, message_key, sequence, status, payload FROM " + table
+                "SELECT message_id, work_item_id, topic, message_key, sequence, status, rtrim(payload) FROM " + table
                         + " WHERE topic IS NOT NULL")) {
             while (row.next()) {
                 String payload = row.getString(7);

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A producer: threads that each store messages in transactions of all sizes, together with a business row, and now
@@ -26,11 +27,21 @@ final class ProducerMain {
     private static final int THREADS = 3;
     private static final int KEYS = 150;
 
+    /** One transaction in so many is a storm of poison. */
+    private static final int STORM_ONE_IN = 15;
+
+    /**
+     * So many huge messages are sent by one producer, one in a transaction. All of them may be claimed at once, twice as
+     * large as they are stored, and have to fit into the heap of a worker.
+     */
+    private static final int HUGE_MESSAGES = 40;
+
     private final ChildSettings settings;
     private final HikariDataSource pool;
     private final Outbox outbox;
     private final History history;
     private final CountDownLatch stop;
+    private final AtomicInteger hugeLeft = new AtomicInteger(HUGE_MESSAGES);
     private volatile boolean room = true;
 
     private ProducerMain(
@@ -115,6 +126,7 @@ final class ProducerMain {
 
     private List<Message> messages(String tx, Random random) {
         int count = random.nextInt(20) == 0 ? 1 : 1 + random.nextInt(120);
+        boolean storm = isStorm(tx);
         List<Message> messages = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             boolean hot = random.nextInt(settings.has(Fault.HOT_KEY) ? 3 : 40) == 0;
@@ -125,7 +137,15 @@ final class ProducerMain {
             messages.add(Message.to(queued ? Consumer.QUEUE : Consumer.EDGE)
                     .id(settings.has(Fault.MIGRATION) ? Evidence.asUuid(tx + "-" + i) : tx + "-" + i)
                     .key(keyed ? "key-" + key : null)
-                    .payload(Payload.random(random, settings, hot).name()));
+                    .payload((storm ? Payload.inAStorm(random) : Payload.random(random, settings, hot)).name()));
+        }
+        if (settings.has(Fault.HUGE_PAYLOADS) && hugeLeft.getAndDecrement() > 0) {
+            int huge = messages.size() - 1;
+            messages.set(
+                    huge,
+                    messages.get(huge)
+                            .payload(Payload.valueOf(messages.get(huge).payload())
+                                    .hugeText()));
         }
         if (tx.endsWith("-0-0")) { // one at least
             if (settings.has(Fault.POISON)) {
@@ -136,6 +156,20 @@ final class ProducerMain {
             }
         }
         return messages;
+    }
+
+    private boolean isStorm(String tx) {
+        return settings.has(Fault.POISON_STORM)
+                && Integer.parseInt(tx.substring(tx.lastIndexOf('-') + 1)) % STORM_ONE_IN == 1;
+    }
+
+    private void writeInjected(String tx, List<Message> messages) {
+        if (isStorm(tx)) {
+            history.write("injected", Fault.POISON_STORM);
+        }
+        if (messages.stream().anyMatch(message -> Payload.isHuge(message.payload()))) {
+            history.write("injected", Fault.HUGE_PAYLOADS);
+        }
     }
 
     /** Half of the transactions are of an application that knows only the old columns, until nobody may any more. */
@@ -196,6 +230,7 @@ final class ProducerMain {
                     committing = true;
                     connection.commit();
                     history.write("committed", tx);
+                    writeInjected(tx, messages);
                 }
                 return true;
             } catch (SQLException | OutboxException e) {
