@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Decides from the evidence of a turn what was lost, duplicated, reordered, stuck, or done without the right to.
+ * Decides from the evidence of a turn what was lost, duplicated, reordered, stuck, late, or done without the right to.
  *
  * <p>Like a total-queue checker it keeps unknown outcomes apart: a transaction whose commit nobody was told of may have
  * happened or not; the business row that it wrote says which, and its messages must agree with it. Order is judged
@@ -58,6 +58,9 @@ final class Checker {
         Set<String> requeued = new Replay(evidence.changes(), checker.verdict).run();
         checker.orderOfEffects(requeued);
         checker.poison();
+        if (!evidence.faults().contains(Fault.MIGRATION)) { // it holds rows back until they are completed
+            new Lateness(evidence, checker.verdict).check(requeued);
+        }
         checker.settles();
         checker.renewals();
         checker.callers();
