@@ -33,10 +33,6 @@ enum Payload {
         return name() + " ".repeat(HUGE - name().length());
     }
 
-    static boolean isHuge(String text) {
-        return text.length() >= HUGE;
-    }
-
     static Payload of(String text) {
         return valueOf(text.strip());
     }

@@ -10,13 +10,13 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A producer: threads that each store messages in transactions of all sizes, together with a business row, and now
@@ -31,17 +31,24 @@ final class ProducerMain {
     private static final int STORM_ONE_IN = 15;
 
     /**
-     * So many huge messages are sent by one producer, one in a transaction. All of them may be claimed at once, twice as
-     * large as they are stored, and have to fit into the heap of a worker.
+     * So many huge messages are sent in a row and due at the same time, so that they may all be in one claim. In the memory of a
+     * worker they are twice as large as they are stored.
      */
     private static final int HUGE_MESSAGES = 40;
+
+    private static final int HUGE_IN_A_TRANSACTION = 10;
+
+    /** Huge messages are due at the next multiple of this. */
+    private static final long HUGE_DUE_EVERY_MILLIS = 5_000;
+
+    /** After so many transactions of a thread there are huge ones again. */
+    private static final int HUGE_EVERY = 100;
 
     private final ChildSettings settings;
     private final HikariDataSource pool;
     private final Outbox outbox;
     private final History history;
     private final CountDownLatch stop;
-    private final AtomicInteger hugeLeft = new AtomicInteger(HUGE_MESSAGES);
     private volatile boolean room = true;
 
     private ProducerMain(
@@ -125,6 +132,9 @@ final class ProducerMain {
     }
 
     private List<Message> messages(String tx, Random random) {
+        if (isHuge(tx)) {
+            return hugeMessages(tx);
+        }
         int count = random.nextInt(20) == 0 ? 1 : 1 + random.nextInt(120);
         boolean storm = isStorm(tx);
         List<Message> messages = new ArrayList<>();
@@ -139,14 +149,6 @@ final class ProducerMain {
                     .key(keyed ? "key-" + key : null)
                     .payload((storm ? Payload.inAStorm(random) : Payload.random(random, settings, hot)).name()));
         }
-        if (settings.has(Fault.HUGE_PAYLOADS) && hugeLeft.getAndDecrement() > 0) {
-            int huge = messages.size() - 1;
-            messages.set(
-                    huge,
-                    messages.get(huge)
-                            .payload(Payload.valueOf(messages.get(huge).payload())
-                                    .hugeText()));
-        }
         if (tx.endsWith("-0-0")) { // one at least
             if (settings.has(Fault.POISON)) {
                 messages.set(0, messages.get(0).key(null).payload(Payload.KILLS.name()));
@@ -158,16 +160,38 @@ final class ProducerMain {
         return messages;
     }
 
-    private boolean isStorm(String tx) {
-        return settings.has(Fault.POISON_STORM)
-                && Integer.parseInt(tx.substring(tx.lastIndexOf('-') + 1)) % STORM_ONE_IN == 1;
+    private static int count(String tx) {
+        return Integer.parseInt(tx.substring(tx.lastIndexOf('-') + 1));
     }
 
-    private void writeInjected(String tx, List<Message> messages) {
+    private boolean isStorm(String tx) {
+        return settings.has(Fault.POISON_STORM) && !isHuge(tx) && count(tx) % STORM_ONE_IN == 1;
+    }
+
+    /** Some transactions in a row, of one thread. */
+    private boolean isHuge(String tx) {
+        return settings.has(Fault.HUGE_PAYLOADS)
+                && tx.startsWith(settings.name() + "-1-")
+                && count(tx) % HUGE_EVERY < HUGE_MESSAGES / HUGE_IN_A_TRANSACTION;
+    }
+
+    private static List<Message> hugeMessages(String tx) {
+        String payload = Payload.FINE.hugeText();
+        long periods = System.currentTimeMillis() / HUGE_DUE_EVERY_MILLIS;
+        Instant due = Instant.ofEpochMilli((periods + 1) * HUGE_DUE_EVERY_MILLIS);
+        List<Message> messages = new ArrayList<>();
+        for (int i = 0; i < HUGE_IN_A_TRANSACTION; i++) {
+            messages.add(
+                    Message.to(Consumer.EDGE).id(tx + "-" + i).payload(payload).due(due));
+        }
+        return messages;
+    }
+
+    private void writeInjected(String tx) {
         if (isStorm(tx)) {
             history.write("injected", Fault.POISON_STORM);
         }
-        if (messages.stream().anyMatch(message -> Payload.isHuge(message.payload()))) {
+        if (isHuge(tx)) {
             history.write("injected", Fault.HUGE_PAYLOADS);
         }
     }
@@ -230,7 +254,7 @@ final class ProducerMain {
                     committing = true;
                     connection.commit();
                     history.write("committed", tx);
-                    writeInjected(tx, messages);
+                    writeInjected(tx);
                 }
                 return true;
             } catch (SQLException | OutboxException e) {
