@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Decides from the evidence of a turn what was lost, duplicated, reordered, stuck, or done without the right to.
+ * Decides from the evidence of a turn what was lost, duplicated, reordered, stuck, late, or done without the right to.
  *
  * <p>Like a total-queue checker it keeps unknown outcomes apart: a transaction whose commit nobody was told of may have
  * happened or not; the business row that it wrote says which, and its messages must agree with it. Order is judged
@@ -25,8 +25,17 @@ final class Checker {
     /** Processes and database have the same clock, and round it to milliseconds. */
     private static final long CLOCK_GRAIN_MILLIS = 2;
 
-    private static final Set<Fault> FAIL_NO_CALLER =
-            EnumSet.of(Fault.KILL, Fault.MIGRATION, Fault.OLD_SNAPSHOT, Fault.POISON, Fault.HOT_KEY, Fault.CLOCK_JUMP);
+    private static final Set<Fault> FAIL_NO_CALLER = EnumSet.of(
+            Fault.KILL,
+            Fault.MIGRATION,
+            Fault.OLD_SNAPSHOT,
+            Fault.POISON,
+            Fault.HOT_KEY,
+            Fault.CLOCK_JUMP,
+            Fault.POISON_STORM,
+            Fault.FLAPPING,
+            Fault.SLOW_DESTINATION,
+            Fault.HUGE_PAYLOADS);
 
     private final Evidence evidence;
     private final Verdict verdict = new Verdict();
@@ -48,6 +57,10 @@ final class Checker {
         checker.ends();
         Set<String> requeued = new Replay(evidence.changes(), checker.verdict).run();
         checker.orderOfEffects(requeued);
+        checker.poison();
+        if (!evidence.faults().contains(Fault.MIGRATION)) { // it holds rows back until they are completed
+            new Lateness(evidence, checker.verdict).check(requeued);
+        }
         checker.settles();
         checker.renewals();
         checker.callers();
@@ -125,13 +138,32 @@ final class Checker {
             verdict.add(Violation.STUCK, "%s is still %s in %s", id, row.status() == 0 ? "Ready" : "Processing", where);
             return false;
         }
-        boolean guilty = row.payload() == Payload.POISON || row.payload() == Payload.KILLS;
+        boolean guilty = !row.payload().isGood();
         // messages that kill workers take others along, which were leased with them
         boolean unlucky = evidence.faults().contains(Fault.POISON) && expired.contains(row.item());
         if (row.status() == 3 && !guilty && !unlucky) {
             verdict.add(Violation.LOST, "%s is Dead in %s, and nothing was wrong with it", id, where);
         }
         return true;
+    }
+
+    /** Where failures count as attempts, a message is given up at its last one and not before. */
+    private void poison() {
+        if (!evidence.faults().contains(Fault.POISON_STORM)) {
+            return;
+        }
+        int most = ChildSettings.maxAttempts(evidence.faults());
+        for (Evidence.Change change : evidence.changes()) {
+            if (change.newStatus() == 3 && change.oldStatus() != 3 && change.newAttempts() < most) {
+                verdict.add(
+                        Violation.LOST,
+                        "%s %d was given up at attempt %d of %d",
+                        change.queue(),
+                        change.sequence(),
+                        change.newAttempts(),
+                        most);
+            }
+        }
     }
 
     private void hasEffect(String id) {

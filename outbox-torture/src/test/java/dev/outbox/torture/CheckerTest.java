@@ -311,6 +311,230 @@ class CheckerTest {
         assertThat(judge().count(Violation.INVERTED)).isOne();
     }
 
+    @Test
+    void aGoodItemThatIsPassedOverIsLate() {
+        passedOver("late", Payload.FINE, null, 0);
+        assertOnly(Violation.LATE, 1);
+    }
+
+    @Test
+    void aGoodItemThatIsNeverFinishedIsLateToo() {
+        passedOver("late", Payload.FINE, null, 0);
+        changes.removeIf(change -> change.item().equals("late") && !change.isInsert());
+        outbox.put("tx-2", new Row("late", Consumer.EDGE, null, 3, 0, Payload.FINE));
+        seen.settled().removeIf(settled -> settled.item().equals("late"));
+        effects.remove(new Effect("tx-2", false));
+        seen.effects().remove("tx-2");
+
+        assertThat(judge().count(Violation.LATE)).isOne();
+    }
+
+    @Test
+    void theHeadOfAKeyIsLateToo() {
+        passedOver("late", Payload.FINE, "l", 0);
+
+        assertOnly(Violation.LATE, 1);
+    }
+
+    @Test
+    void whatIsLeasedForTooLongIsLateToo() {
+        passedOver("late", Payload.FINE, null, 0);
+        Change claim = changes.remove(changes.size() - 2);
+        changes.add(7, unkeyed(claim.xact(), "late", 3, 0, 1, null, "late", 0, 1, false, 10, 0));
+
+        assertOnly(Violation.LATE, 1);
+    }
+
+    @Test
+    void poisonMayWait() {
+        passedOver("late", Payload.POISON, null, 0);
+
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    @Test
+    void whatIsNotDueIsNotLate() {
+        passedOver("late", Payload.FINE, null, WAIT - 1_000);
+
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    @Test
+    void whatIsNotCommittedIsNotLate() {
+        passedOver("late", Payload.FINE, null, 0);
+        Change insert = changes.get(6);
+        changes.set(6, unkeyed(insert.xact(), "late", 3, -1, 0, null, null, 0, 0, false, WAIT - 1_000, 0));
+
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    @Test
+    void whatWaitsBehindTheHeadOfItsKeyIsNotLate() {
+        passedOver("late", Payload.FINE, "l", 0);
+        outbox.put("tx-9", new Row("head", Consumer.EDGE, "l", 0, 2, Payload.POISON));
+        effects.add(0, new Effect("tx-9", false));
+        changes.add(6, change("h1", "head", 0, "l", -1, 0, null, null, 0, 0, false, 0, 0));
+        changes.add(7, change("h2", "head", 0, "l", 0, 1, null, "head", 0, 1, false, 0, 0));
+        changes.add(changes.size() - 2, change("h3", "head", 0, "l", 1, 2, "head", null, 1, 1, false, WAIT - 1_000, 0));
+
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    @Test
+    void whatADeadWorkerHeldIsNotLate() {
+        passedOver("late", Payload.FINE, null, 0);
+        changes.add(7, unkeyed("d1", "late", 3, 0, 1, null, "dead", 0, 1, false, 10, 0));
+        changes.add(changes.size() - 2, unkeyed("d2", "late", 3, 1, 0, "dead", null, 1, 1, true, WAIT - 1_000, 0));
+
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    @Test
+    void anAttemptThatFailedEndsAWaitAndAReleaseDoesNot() {
+        passedOver("late", Payload.FINE, null, 0);
+        changes.add(7, unkeyed("f1", "late", 3, 0, 1, null, "first", 0, 1, false, WAIT / 2, 0));
+        changes.add(8, unkeyed("f2", "late", 3, 1, 0, "first", null, 1, 1, false, WAIT / 2, WAIT / 2));
+        assertThat(judge().isClean()).isTrue();
+
+        changes.set(8, unkeyed("f2", "late", 3, 1, 0, "first", null, 1, 0, false, WAIT / 2, WAIT / 2));
+        assertOnly(Violation.LATE, 1);
+    }
+
+    @Test
+    void whileTheRouteAcceptsNothingNobodyIsLate() {
+        passedOver("late", Payload.FINE, null, 0);
+        changes.replaceAll(change -> change.item().startsWith("other") ? atEveryFourthSecond(change) : change);
+
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    @Test
+    void whoWaitsForItsTurnIsNotLate() {
+        passedOver("late", Payload.FINE, null, 0);
+        List<Change> firstCome = changes.stream()
+                .filter(change -> change.isInsert() && change.item().startsWith("other"))
+                .toList();
+        changes.removeAll(firstCome);
+        for (Change other : firstCome) {
+            changes.add(6, unkeyed(other.xact(), other.item(), other.sequence(), -1, 0, null, null, 0, 0, false, 0, 0));
+        }
+
+        assertThat(judge().isClean()).isTrue();
+    }
+
+    private static Change atEveryFourthSecond(Change change) {
+        return change(
+                change.xact(),
+                change.item(),
+                change.sequence(),
+                change.key(),
+                change.oldStatus(),
+                change.newStatus(),
+                change.oldToken(),
+                change.newToken(),
+                change.oldAttempts(),
+                change.newAttempts(),
+                change.expired(),
+                change.made() - change.made() % 4_000,
+                change.due());
+    }
+
+    private static final long WAIT = Lateness.BOUND.toMillis() + 2_000;
+
+    /** One item waits, and every half second another one comes, and is Done. */
+    private void passedOver(String item, Payload payload, String key, long due) {
+        outbox.put("tx-2", new Row(item, Consumer.EDGE, key, 3, 2, payload));
+        seen.transactions().put("tx", new Transaction(3, Outcome.COMMITTED));
+        changes.add(change("l1", item, 3, key, -1, 0, null, null, 0, 0, false, 0, due));
+        for (long at = 500; at <= WAIT; at += 500) {
+            String other = "other" + at;
+            String otherKey = key == null ? null : "k" + at;
+            outbox.put(other, new Row(other, Consumer.EDGE, otherKey, at, 2, Payload.FINE));
+            effects.add(new Effect(other, false));
+            changes.add(change("i" + at, other, at, otherKey, -1, 0, null, null, 0, 0, false, at, 0));
+            changes.add(change("c" + at, other, at, otherKey, 0, 1, null, other, 0, 1, false, at, 0));
+            changes.add(change("d" + at, other, at, otherKey, 1, 2, other, null, 1, 1, false, at, 0));
+        }
+        effects.add(new Effect("tx-2", false));
+        changes.add(change("l2", item, 3, key, 0, 1, null, item, 0, 1, false, WAIT, due));
+        changes.add(change("l3", item, 3, key, 1, 2, item, null, 1, 1, false, WAIT + 1, due));
+    }
+
+    private static Change unkeyed(
+            String xact,
+            String item,
+            long sequence,
+            int oldStatus,
+            int newStatus,
+            String oldToken,
+            String newToken,
+            int oldAttempts,
+            int newAttempts,
+            boolean expired,
+            long at,
+            long due) {
+        return change(
+                xact,
+                item,
+                sequence,
+                null,
+                oldStatus,
+                newStatus,
+                oldToken,
+                newToken,
+                oldAttempts,
+                newAttempts,
+                expired,
+                at,
+                due);
+    }
+
+    private static Change change(
+            String xact,
+            String item,
+            long sequence,
+            String key,
+            int oldStatus,
+            int newStatus,
+            String oldToken,
+            String newToken,
+            int oldAttempts,
+            int newAttempts,
+            boolean expired,
+            long at,
+            long due) {
+        return new Change(
+                xact,
+                "outbox",
+                item,
+                sequence,
+                key,
+                oldStatus,
+                newStatus,
+                oldToken,
+                newToken,
+                oldAttempts,
+                newAttempts,
+                expired,
+                false,
+                at,
+                at,
+                at,
+                due);
+    }
+
+    @Test
+    void poisonOfAStormIsGivenUpAtItsLastAttempt() {
+        faults.add(Fault.POISON_STORM);
+        outbox.put("tx-1", row("b", 2, 3, Payload.POISON));
+        int last = ChildSettings.maxAttempts(faults);
+        changes.set(5, new Change("5", "outbox", "b", 2, "k", 1, 3, "t2", null, last, last, false, false, 0, 0));
+        assertThat(judge().isClean()).isTrue();
+
+        changes.set(5, new Change("5", "outbox", "b", 2, "k", 1, 3, "t2", null, 1, 1, false, false, 0, 0));
+        assertOnly(Violation.LOST, 1);
+    }
+
     private static Row row(String item, long sequence, int status, Payload payload) {
         return new Row(item, Consumer.EDGE, "k", sequence, status, payload);
     }

@@ -26,6 +26,9 @@ record ChildSettings(
     /** Short, so that what a dead worker held comes back soon; long against a busy machine. */
     static final Duration LEASE = Duration.ofSeconds(4);
 
+    static final Duration MAX_DELIVERY_TIME = Duration.ofSeconds(10);
+    static final Duration MAX_DELIVERY_TIME_OF_SLOW_DESTINATIONS = Duration.ofSeconds(1);
+
     List<String> toOptions() {
         return List.of(
                 "-Dchild.name=" + name,
@@ -67,8 +70,22 @@ record ChildSettings(
         return faults.contains(fault);
     }
 
-    /** Innocent messages never use up so many attempts; killers have to, so that they are Dead before long. */
     int maxAttempts() {
-        return has(Fault.POISON) ? 3 : 60;
+        return maxAttempts(faults);
+    }
+
+    /**
+     * Innocent messages never use up so many attempts; poison has to, so that it is Dead before long. With a destination
+     * that flaps there are few enough attempts to run out during an outage, if an outage could use them up.
+     */
+    static int maxAttempts(Set<Fault> faults) {
+        if (faults.contains(Fault.POISON)) {
+            return 3;
+        }
+        return faults.contains(Fault.POISON_STORM) ? 6 : faults.contains(Fault.FLAPPING) ? 20 : 60;
+    }
+
+    Duration maxDeliveryTime() {
+        return has(Fault.SLOW_DESTINATION) ? MAX_DELIVERY_TIME_OF_SLOW_DESTINATIONS : MAX_DELIVERY_TIME;
     }
 }

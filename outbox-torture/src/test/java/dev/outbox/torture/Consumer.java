@@ -42,6 +42,7 @@ final class Consumer implements BatchDestination, TransactionalDestination {
     private final Inbox inbox;
     private final History history;
     private final Step.Plan plan;
+    private final Impairment impairment;
     private final AtomicLong pauseUntil = new AtomicLong(System.nanoTime());
     private final ExecutorService rivals = Executors.newCachedThreadPool(body -> {
         Thread thread = new Thread(body, "rival");
@@ -55,12 +56,18 @@ final class Consumer implements BatchDestination, TransactionalDestination {
         this.inbox = inbox;
         this.history = history;
         this.plan = plan;
+        this.impairment = new Impairment(history);
+    }
+
+    Impairment impairment() {
+        return impairment;
     }
 
     /** The wire: what the outbox delivers. */
     @Override
     public List<Outcome> deliver(List<WorkItem> items) throws Exception {
         history.write("delivered", items.stream().map(WorkItem::messageId).toList());
+        impairment.begin();
         List<Outcome> outcomes = new ArrayList<>();
         List<WorkItem> taken = new ArrayList<>();
         for (WorkItem item : items) {
@@ -77,23 +84,26 @@ final class Consumer implements BatchDestination, TransactionalDestination {
                 consume(taken, false, false);
             }
         }
+        impairment.end();
         return outcomes;
     }
 
     /** What is handled from the inbox. */
     @Override
     public void deliver(Connection tx, WorkItem item) throws Exception {
+        impairment.begin();
         Outcome refused = refusal(item);
         if (refused != null) {
             throw new IllegalStateException("it is " + payload(item));
         }
         plan.at(Step.BEFORE_EFFECT);
         writeEffects(tx, List.of(item.messageId()), false);
+        impairment.end();
         plan.at(Step.AFTER_EFFECT);
     }
 
     private static Payload payload(WorkItem item) {
-        return Payload.valueOf(item.payload());
+        return Payload.of(item.payload());
     }
 
     private Outcome refusal(WorkItem item) throws SQLException {
@@ -101,7 +111,7 @@ final class Consumer implements BatchDestination, TransactionalDestination {
             case KILLS -> Runtime.getRuntime().halt(Payload.EXIT_CODE);
             case POISON -> {
                 if (!isMended(item.messageId())) {
-                    return settings.has(Fault.POISON)
+                    return settings.has(Fault.POISON) || settings.has(Fault.POISON_STORM)
                             ? Outcome.retry(new IllegalStateException("poison"))
                             : Outcome.dead(new PermanentFailureException("poison"));
                 }

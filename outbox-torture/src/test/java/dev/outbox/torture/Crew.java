@@ -14,11 +14,14 @@ final class Crew implements AutoCloseable {
     private static final int SIGKILL = 128 + 9;
     private static final int SIGTERM = 128 + 15;
 
+    /** Not enough for a batch of as many huge messages as a claim may have. */
+    private static final String HEAP_FOR_HUGE_PAYLOADS = "-Xmx256m";
+
     private final Turn.Plan plan;
     private final String jdbcUrl;
     private final Random random;
     private final List<Step> steps;
-    private final List<String> jvmOptions;
+    private final List<String> jvmOptions = new ArrayList<>();
     private final List<Child> workers = new ArrayList<>();
     private final List<Fault> causes = new ArrayList<>();
     private final List<String> unexplained = new ArrayList<>();
@@ -36,9 +39,12 @@ final class Crew implements AutoCloseable {
                 .map(Fault::step)
                 .filter(step -> step != null)
                 .toList());
-        this.jvmOptions = plan.faults().contains(Fault.CLOCK_JUMP)
-                ? List.of("-javaagent:" + ClockAgent.jar(plan.directory()))
-                : List.of();
+        if (plan.faults().contains(Fault.CLOCK_JUMP)) {
+            jvmOptions.add("-javaagent:" + ClockAgent.jar(plan.directory()));
+        }
+        if (plan.faults().contains(Fault.HUGE_PAYLOADS)) {
+            jvmOptions.add(HEAP_FOR_HUGE_PAYLOADS);
+        }
         this.producer = start(ProducerMain.class);
         for (int i = 0; i < plan.workers(); i++) {
             workers.add(start(WorkerMain.class));

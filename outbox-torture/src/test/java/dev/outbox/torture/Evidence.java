@@ -45,6 +45,8 @@ record Evidence(
      * @param early whether that lease had not run out
      * @param began when its transaction did, in milliseconds
      * @param made when it was made, before its commit, in milliseconds
+     * @param committed when its transaction was, in milliseconds
+     * @param due when the item is to be delivered, in milliseconds; 0 for at once
      */
     record Change(
             String xact,
@@ -61,7 +63,46 @@ record Evidence(
             boolean expired,
             boolean early,
             long began,
-            long made) {
+            long made,
+            long committed,
+            long due) {
+        /** One that was committed when it was made, of an item that is due at once. */
+        Change(
+                String xact,
+                String queue,
+                String item,
+                long sequence,
+                String key,
+                int oldStatus,
+                int newStatus,
+                String oldToken,
+                String newToken,
+                int oldAttempts,
+                int newAttempts,
+                boolean expired,
+                boolean early,
+                long began,
+                long made) {
+            this(
+                    xact,
+                    queue,
+                    item,
+                    sequence,
+                    key,
+                    oldStatus,
+                    newStatus,
+                    oldToken,
+                    newToken,
+                    oldAttempts,
+                    newAttempts,
+                    expired,
+                    early,
+                    began,
+                    made,
+                    made,
+                    0);
+        }
+
         boolean isInsert() {
             return oldStatus == -1;
         }
@@ -111,7 +152,7 @@ record Evidence(
     private static Map<String, Row> rows(Statement statement, String table) throws SQLException {
         Map<String, Row> rows = new HashMap<>();
         try (ResultSet row = statement.executeQuery(
-                "SELECT message_id, work_item_id, topic, message_key, sequence, status, payload FROM " + table
+                "SELECT message_id, work_item_id, topic, message_key, sequence, status, rtrim(payload) FROM " + table
                         + " WHERE topic IS NOT NULL")) {
             while (row.next()) {
                 String payload = row.getString(7);
@@ -135,7 +176,9 @@ record Evidence(
         try (ResultSet row = statement.executeQuery(
                 "SELECT xact::text, queue, item, sequence, key, COALESCE(old_status, -1), new_status, old_token,"
                         + " new_token, COALESCE(old_attempts, 0), new_attempts, expired, early, (extract(epoch FROM began) * 1000)::bigint,"
-                        + " (extract(epoch FROM made) * 1000)::bigint FROM " + tables.audit()
+                        + " (extract(epoch FROM made) * 1000)::bigint,"
+                        + " (extract(epoch FROM COALESCE(pg_xact_commit_timestamp(xact::xid), made)) * 1000)::bigint,"
+                        + " COALESCE((extract(epoch FROM due) * 1000)::bigint, 0) FROM " + tables.audit()
                         + " ORDER BY place")) {
             while (row.next()) {
                 changes.add(new Change(
@@ -153,7 +196,9 @@ record Evidence(
                         row.getBoolean(12),
                         row.getBoolean(13),
                         row.getLong(14),
-                        row.getLong(15)));
+                        row.getLong(15),
+                        row.getLong(16),
+                        row.getLong(17)));
             }
         }
         return changes;

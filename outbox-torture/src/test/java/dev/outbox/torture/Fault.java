@@ -50,7 +50,15 @@ enum Fault {
     /** The outbox is a legacy table, is migrated while everybody works, and some write it the old way for a while. */
     MIGRATION(0),
     /** PgBouncer in transaction mode between everybody and the database; where it is installed. */
-    PGBOUNCER(0);
+    PGBOUNCER(0),
+    /** Bursts of messages that always fail, beside good ones. */
+    POISON_STORM(0),
+    /** The destination is down for about a second, every two seconds. */
+    FLAPPING(2_000),
+    /** Calls take long for a while, some longer than they may. */
+    SLOW_DESTINATION(4_000),
+    /** Messages of the largest payload, in workers with a small heap. */
+    HUGE_PAYLOADS(0);
 
     private final Step step;
     private final Duration every;
@@ -85,7 +93,11 @@ enum Fault {
 
     /** Whether a child does it to itself when it is told to, and writes down that it has. */
     boolean isDoneByAChild() {
-        return this == PAUSE || this == POOL_EXHAUSTION || this == CLOCK_JUMP || this == DUPLICATE_STORM;
+        return switch (this) {
+            case PAUSE, POOL_EXHAUSTION, CLOCK_JUMP, DUPLICATE_STORM -> true;
+            case POISON_STORM, FLAPPING, SLOW_DESTINATION, HUGE_PAYLOADS -> true;
+            default -> false;
+        };
     }
 
     boolean isOfTheNetwork() {

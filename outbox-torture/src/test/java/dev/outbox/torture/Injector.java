@@ -182,6 +182,12 @@ final class Injector {
             case DEADLOCK -> {
                 return deadlocks() - deadlocksBefore - before;
             }
+            case FLAPPING -> {
+                return toWorkers("down " + (700 + random.nextInt(600)) + " " + random.nextBoolean());
+            }
+            case SLOW_DESTINATION -> {
+                return toWorkers("slow " + (1_000 + random.nextInt(2_000)));
+            }
             case SIGTERM -> {
                 return toWorker(Child::terminate);
             }
@@ -204,6 +210,13 @@ final class Injector {
         }
         what.accept(worker);
         return 1;
+    }
+
+    /** What all of them share is at fault. */
+    private int toWorkers(String command) {
+        List<Child> atWork = crew.workers().stream().filter(Child::isAtWork).toList();
+        atWork.forEach(worker -> worker.tell(command));
+        return atWork.isEmpty() ? 0 : 1;
     }
 
     /** Somebody must be there to take over. */

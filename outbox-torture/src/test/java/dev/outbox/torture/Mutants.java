@@ -20,13 +20,17 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import javax.sql.DataSource;
 
 /**
@@ -288,6 +292,60 @@ final class Mutants {
                     return super.receive(tx, incoming.hash(new byte[Incoming.HASH_LENGTH]));
                 }
             };
+        }
+    }
+
+    /**
+     * A failed item is kept until it is clear whether the destination is to blame. Only items without a key, or else
+     * their keys would soon be all that waits.
+     */
+    static final class FailuresHeldBack implements Variant {
+        private static final Duration HELD = Lateness.BOUND.plusSeconds(10);
+
+        @Override
+        public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
+            return new ForwardingSource(honest) {
+                private final Set<String> unkeyed = ConcurrentHashMap.newKeySet();
+                private final Queue<Held> held = new ConcurrentLinkedQueue<>();
+
+                @Override
+                public Claim claim(ClaimRequest request) {
+                    Claim claim = super.claim(request);
+                    for (WorkItem item : claim.items()) {
+                        if (item.key() == null) {
+                            unkeyed.add(item.id());
+                        }
+                    }
+                    return claim;
+                }
+
+                @Override
+                public Set<Lease> settle(List<Settlement> settlements) {
+                    List<Settlement> now = new ArrayList<>();
+                    List<Lease> later = new ArrayList<>();
+                    for (Settlement settlement : settlements) {
+                        if (unkeyed.remove(settlement.lease().itemId()) && settlement.kind() == Settlement.Kind.RETRY) {
+                            held.add(new Held(settlement, System.nanoTime() + HELD.toNanos()));
+                            later.add(settlement.lease());
+                        } else {
+                            now.add(settlement);
+                        }
+                    }
+                    if (!later.isEmpty()) {
+                        renew(later, HELD.multipliedBy(2));
+                    }
+                    for (Held first = held.peek(); first != null && first.isOver(); first = held.peek()) {
+                        now.add(held.remove().settlement);
+                    }
+                    return now.isEmpty() ? Set.of() : super.settle(now);
+                }
+            };
+        }
+
+        private record Held(Settlement settlement, long until) {
+            boolean isOver() {
+                return System.nanoTime() - until >= 0;
+            }
         }
     }
 

@@ -20,6 +20,28 @@ enum Payload {
     /** The attempts at which a message fails that fails at first. */
     static final int FIRST_ATTEMPTS = 2;
 
+    /** The largest payload that an outbox takes unless it is told otherwise. */
+    private static final int HUGE = 1 << 20;
+
+    /** Whether it is delivered sooner or later, without anybody's help. */
+    boolean isGood() {
+        return this != POISON && this != KILLS;
+    }
+
+    /** Its name as a payload that is as long as one can be. */
+    String hugeText() {
+        return name() + " ".repeat(HUGE - name().length());
+    }
+
+    static Payload of(String text) {
+        return valueOf(text.strip());
+    }
+
+    /** In a storm, four messages of five are poison. */
+    static Payload inAStorm(Random random) {
+        return random.nextInt(5) == 0 ? FINE : POISON;
+    }
+
     /** With what probability a message is what. */
     static Payload random(Random random, ChildSettings settings, boolean hot) {
         double dice = random.nextDouble();

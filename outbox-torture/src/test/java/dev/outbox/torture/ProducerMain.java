@@ -10,6 +10,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -25,6 +26,23 @@ import java.util.concurrent.TimeUnit;
 final class ProducerMain {
     private static final int THREADS = 3;
     private static final int KEYS = 150;
+
+    /** One transaction in so many is a storm of poison. */
+    private static final int STORM_ONE_IN = 15;
+
+    /**
+     * So many huge messages are sent in a row and due at the same time, so that they may all be in one claim. In the memory of a
+     * worker they are twice as large as they are stored.
+     */
+    private static final int HUGE_MESSAGES = 40;
+
+    private static final int HUGE_IN_A_TRANSACTION = 10;
+
+    /** Huge messages are due at the next multiple of this. */
+    private static final long HUGE_DUE_EVERY_MILLIS = 5_000;
+
+    /** After so many transactions of a thread there are huge ones again. */
+    private static final int HUGE_EVERY = 100;
 
     private final ChildSettings settings;
     private final HikariDataSource pool;
@@ -114,7 +132,11 @@ final class ProducerMain {
     }
 
     private List<Message> messages(String tx, Random random) {
+        if (isHuge(tx)) {
+            return hugeMessages(tx);
+        }
         int count = random.nextInt(20) == 0 ? 1 : 1 + random.nextInt(120);
+        boolean storm = isStorm(tx);
         List<Message> messages = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             boolean hot = random.nextInt(settings.has(Fault.HOT_KEY) ? 3 : 40) == 0;
@@ -125,7 +147,7 @@ final class ProducerMain {
             messages.add(Message.to(queued ? Consumer.QUEUE : Consumer.EDGE)
                     .id(settings.has(Fault.MIGRATION) ? Evidence.asUuid(tx + "-" + i) : tx + "-" + i)
                     .key(keyed ? "key-" + key : null)
-                    .payload(Payload.random(random, settings, hot).name()));
+                    .payload((storm ? Payload.inAStorm(random) : Payload.random(random, settings, hot)).name()));
         }
         if (tx.endsWith("-0-0")) { // one at least
             if (settings.has(Fault.POISON)) {
@@ -136,6 +158,42 @@ final class ProducerMain {
             }
         }
         return messages;
+    }
+
+    private static int count(String tx) {
+        return Integer.parseInt(tx.substring(tx.lastIndexOf('-') + 1));
+    }
+
+    private boolean isStorm(String tx) {
+        return settings.has(Fault.POISON_STORM) && !isHuge(tx) && count(tx) % STORM_ONE_IN == 1;
+    }
+
+    /** Some transactions in a row, of one thread. */
+    private boolean isHuge(String tx) {
+        return settings.has(Fault.HUGE_PAYLOADS)
+                && tx.startsWith(settings.name() + "-1-")
+                && count(tx) % HUGE_EVERY < HUGE_MESSAGES / HUGE_IN_A_TRANSACTION;
+    }
+
+    private static List<Message> hugeMessages(String tx) {
+        String payload = Payload.FINE.hugeText();
+        long periods = System.currentTimeMillis() / HUGE_DUE_EVERY_MILLIS;
+        Instant due = Instant.ofEpochMilli((periods + 1) * HUGE_DUE_EVERY_MILLIS);
+        List<Message> messages = new ArrayList<>();
+        for (int i = 0; i < HUGE_IN_A_TRANSACTION; i++) {
+            messages.add(
+                    Message.to(Consumer.EDGE).id(tx + "-" + i).payload(payload).due(due));
+        }
+        return messages;
+    }
+
+    private void writeInjected(String tx) {
+        if (isStorm(tx)) {
+            history.write("injected", Fault.POISON_STORM);
+        }
+        if (isHuge(tx)) {
+            history.write("injected", Fault.HUGE_PAYLOADS);
+        }
     }
 
     /** Half of the transactions are of an application that knows only the old columns, until nobody may any more. */
@@ -196,6 +254,7 @@ final class ProducerMain {
                     committing = true;
                     connection.commit();
                     history.write("committed", tx);
+                    writeInjected(tx);
                 }
                 return true;
             } catch (SQLException | OutboxException e) {

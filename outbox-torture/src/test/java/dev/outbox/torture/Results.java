@@ -14,7 +14,16 @@ import java.util.stream.Collectors;
 /** The turns so far, summed up by fault. */
 final class Results {
     private static final List<String> COLUMNS = List.of(
-            "fault", "injected", "messages", "lost", "duplicated", "inverted", "stuck", "fenced", "recovery_ms");
+            "fault",
+            "injected",
+            "messages",
+            "lost",
+            "duplicated",
+            "inverted",
+            "stuck",
+            "fenced",
+            "late",
+            "recovery_ms");
 
     private final Map<Fault, Row> rows = new EnumMap<>(Fault.class);
     private int kills;

@@ -31,9 +31,9 @@ class ResultsTest {
 
         assertThat(Files.readAllLines(directory.resolve("torture.csv")))
                 .containsExactly(
-                        "fault,injected,messages,lost,duplicated,inverted,stuck,fenced,recovery_ms",
-                        "kill,5,0,0,0,0,0,0,0",
-                        "reset,4,200,2,0,0,0,1,70");
+                        "fault,injected,messages,lost,duplicated,inverted,stuck,fenced,late,recovery_ms",
+                        "kill,5,0,0,0,0,0,0,0,0",
+                        "reset,4,200,2,0,0,0,1,0,70");
         assertThat(results.isClean()).isFalse();
         assertThat(results.summary()).contains("200 messages, 4 kills", "VIOLATIONS");
     }

@@ -46,6 +46,7 @@ final class Server implements AutoCloseable {
                 .setErrorRedirector(Redirect.DISCARD)
                 .setServerConfig("fsync", "off")
                 .setServerConfig("synchronous_commit", "on")
+                .setServerConfig("track_commit_timestamp", "on")
                 .setServerConfig("max_connections", "150")
                 .setServerConfig("max_wal_size", "2GB")
                 .setServerConfig("deadlock_timeout", "100ms")

@@ -40,25 +40,25 @@ record Tables(int turn) {
                 item uuid NOT NULL, sequence bigint NOT NULL, key text,
                 old_status smallint, new_status smallint NOT NULL,
                 old_token uuid, new_token uuid, old_attempts int, new_attempts int NOT NULL,
-                expired boolean NOT NULL, early boolean NOT NULL);
+                expired boolean NOT NULL, early boolean NOT NULL, due timestamptz);
             """;
 
     /** An expiry is "early" if the lease it ended had not run out by the database's clock. */
     private static final String TRIGGERS = """
             CREATE FUNCTION audit_%1$d_%2$s_insert() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
-                INSERT INTO audit_%1$d (queue, item, sequence, key, new_status, new_attempts, expired, early)
-                SELECT '%2$s', work_item_id, sequence, message_key, status, attempt_count, false, false
+                INSERT INTO audit_%1$d (queue, item, sequence, key, new_status, new_attempts, expired, early, due)
+                SELECT '%2$s', work_item_id, sequence, message_key, status, attempt_count, false, false, due_on
                 FROM %3$s f WHERE topic IS NOT NULL ORDER BY sequence;
                 RETURN NULL;
             END $$;
             CREATE FUNCTION audit_%1$d_%2$s_update() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
                 INSERT INTO audit_%1$d (queue, item, sequence, key, old_status, new_status, old_token, new_token,
-                    old_attempts, new_attempts, expired, early)
+                    old_attempts, new_attempts, expired, early, due)
                 SELECT '%2$s', f.work_item_id, f.sequence, f.message_key, s.status, f.status, s.owner_token,
                     f.owner_token, s.attempt_count, f.attempt_count,
-                    e.expired, e.expired AND s.locked_until > clock_timestamp()
+                    e.expired, e.expired AND s.locked_until > clock_timestamp(), f.due_on
                 FROM %3$s f JOIN %4$s s USING (work_item_id) CROSS JOIN LATERAL (
                     SELECT s.status = 1 AND f.status <> 1 AND f.last_error IS DISTINCT FROM s.last_error
                         AND COALESCE(f.last_error LIKE 'lease expired%%', false) AS expired) e
@@ -80,7 +80,8 @@ record Tables(int turn) {
                 r ->> 'topic' AS topic, (r ->> 'status')::smallint AS status,
                 COALESCE(r ->> 'attempt_count', r ->> 'retry_count')::int AS attempt_count,
                 (r ->> 'owner_token')::uuid AS owner_token, (r ->> 'locked_until')::timestamptz AS locked_until,
-                r ->> 'last_error' AS last_error
+                r ->> 'last_error' AS last_error,
+                COALESCE(r ->> 'due_on', r ->> 'due_time_utc')::timestamptz AS due_on
              FROM (SELECT to_jsonb(t) AS r FROM %s t) every_row)""";
 
     private static final String DROP = """

@@ -32,6 +32,9 @@ final class Torture {
     static {
         UNDISTURBED.addAll(EnumSet.of(
                 Fault.POISON,
+                Fault.POISON_STORM,
+                Fault.FLAPPING,
+                Fault.HUGE_PAYLOADS,
                 Fault.HOT_KEY,
                 Fault.OLD_SNAPSHOT,
                 Fault.CLOCK_JUMP,

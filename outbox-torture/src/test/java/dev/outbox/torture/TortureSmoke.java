@@ -28,7 +28,8 @@ abstract class TortureSmoke {
     static final Set<Fault> NETWORK = EnumSet.range(Fault.RESET, Fault.BLACK_HOLE_IN_COMMIT);
     static final Set<Fault> DATABASE = EnumSet.of(
             Fault.DATABASE_CRASH, Fault.BACKEND_TERMINATION, Fault.DEADLOCK, Fault.POOL_EXHAUSTION, Fault.OLD_SNAPSHOT);
-    static final Set<Fault> MESSAGES = EnumSet.of(Fault.POISON, Fault.DUPLICATE_STORM);
+    static final Set<Fault> MESSAGES =
+            EnumSet.of(Fault.POISON, Fault.POISON_STORM, Fault.DUPLICATE_STORM, Fault.HUGE_PAYLOADS);
 
     /** Apart from those that hold a key back: items whose lease expires again and again are put off for minutes. */
     static final Set<Fault> ENDS = EnumSet.of(Fault.KILL, Fault.PAUSE, Fault.SIGTERM, Fault.CLOCK_JUMP);

@@ -1,5 +1,8 @@
 package dev.outbox.torture;
 
+import dev.outbox.Message;
+import dev.outbox.Outbox;
+import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.torture.Verdict.Violation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,9 +14,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -150,7 +155,31 @@ final class Turn {
                 before = unfinished;
                 progress = System.nanoTime();
             }
+            accompanyPoison();
             tickUntil(injector, System.nanoTime() + 5 * TICK.toNanos());
+        }
+    }
+
+    /**
+     * Sends good messages as long as there is poison. A route that is left with nothing but poison accepts nothing, and
+     * then no message becomes Dead by its last attempt.
+     */
+    private void accompanyPoison() throws SQLException {
+        boolean retried = plan.faults().contains(Fault.POISON) || plan.faults().contains(Fault.POISON_STORM);
+        if (!retried || unfinished(" AND payload LIKE '" + Payload.POISON + "%'") == 0) {
+            return;
+        }
+        Outbox outbox = PostgresOutbox.builder(server.dataSource())
+                .table(plan.tables().outbox())
+                .build();
+        try (Connection connection = server.connect()) {
+            connection.setAutoCommit(false);
+            for (String topic : List.of(Consumer.EDGE, Consumer.QUEUE)) {
+                outbox.enqueue(
+                        connection,
+                        Message.to(topic).id("good-" + UUID.randomUUID()).payload(Payload.FINE.name()));
+            }
+            connection.commit();
         }
     }
 

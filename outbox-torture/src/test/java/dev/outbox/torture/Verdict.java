@@ -18,7 +18,9 @@ final class Verdict {
         /** Not finished although nothing stands in its way, or on the way to be tried for ever. */
         STUCK,
         /** A lease or a write that the rules of leases forbid. */
-        FENCED
+        FENCED,
+        /** Due, and passed over for too long while others of its route were accepted. */
+        LATE
     }
 
     /** So many of each kind are described. */

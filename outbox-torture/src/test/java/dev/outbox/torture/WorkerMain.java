@@ -16,7 +16,8 @@ import javax.sql.DataSource;
 
 /**
  * A worker: a poller of the outbox whose destination is a consumer with an inbox, and a poller of that inbox. On stdin
- * it is told {@code calm}, {@code pause MILLIS}, {@code exhaust MILLIS} or {@code clock MILLIS}. On SIGTERM it closes its pollers.
+ * it is told {@code calm}, {@code pause MILLIS}, {@code exhaust MILLIS}, {@code clock MILLIS},
+ * {@code down MILLIS RECOGNISED} or {@code slow MILLIS}. On SIGTERM it closes its pollers.
  */
 final class WorkerMain {
     private WorkerMain() {}
@@ -34,12 +35,22 @@ final class WorkerMain {
                     plan.calm();
                     pause(atWork.get(), Duration.ZERO);
                 }
-                case "pause" -> pause(atWork.get(), Duration.ofMillis(Long.parseLong(words[1])));
+                case "pause" -> pause(atWork.get(), millis(words[1]));
                 case "exhaust" -> {
                     history.write("injected", Fault.POOL_EXHAUSTION);
                     ChildProcess.exhaust(pool, Long.parseLong(words[1]));
                 }
-                case "clock" -> ChildProcess.jump(history, Duration.ofMillis(Long.parseLong(words[1])));
+                case "down" -> {
+                    if (atWork.get() != null) {
+                        atWork.get().impairment().down(millis(words[1]), Boolean.parseBoolean(words[2]));
+                    }
+                }
+                case "slow" -> {
+                    if (atWork.get() != null) {
+                        atWork.get().impairment().slow(millis(words[1]));
+                    }
+                }
+                case "clock" -> ChildProcess.jump(history, millis(words[1]));
                 default -> throw new IllegalArgumentException("what is \"" + line + "\"?");
             }
         });
@@ -74,6 +85,10 @@ final class WorkerMain {
         new CountDownLatch(1).await();
     }
 
+    private static Duration millis(String word) {
+        return Duration.ofMillis(Long.parseLong(word));
+    }
+
     private static void pause(Consumer consumer, Duration within) {
         if (consumer != null) { // else it is still starting
             consumer.pauseWithin(within);
@@ -91,7 +106,7 @@ final class WorkerMain {
                 .lease(ChildSettings.LEASE)
                 .idle(Duration.ofMillis(10), Duration.ofMillis(100))
                 .retry(new RetryPolicy(Duration.ofMillis(10), Duration.ofMillis(200), settings.maxAttempts()))
-                .maxDeliveryTime(Duration.ofSeconds(10))
+                .maxDeliveryTime(settings.maxDeliveryTime())
                 .drainTimeout(Duration.ofMillis(500));
     }
 }
