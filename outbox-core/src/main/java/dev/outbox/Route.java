@@ -67,6 +67,10 @@ final class Route {
 
     private boolean accepted;
     private long lastAccepted;
+
+    /** When it last accepted something after it had accepted nothing. */
+    private long recovered;
+
     private int failures;
     private int outages;
     private int deaths;
@@ -134,6 +138,7 @@ final class Route {
         this.destination = destination;
         this.ticker = ticker;
         this.since = ticker.getAsLong();
+        this.recovered = since;
     }
 
     /** The route of a destination. The caller keeps it: it is forgotten together with the last poller that uses it. */
@@ -161,6 +166,9 @@ final class Route {
     synchronized boolean succeeded(long started) {
         accepted = true;
         lastAccepted = ticker.getAsLong();
+        if (failed.size() >= ENOUGH) {
+            recovered = lastAccepted;
+        }
         failed.entrySet().removeIf(one -> {
             boolean before = one.getValue().started - started <= 0;
             if (before) {
@@ -202,7 +210,8 @@ final class Route {
             failures++;
             outages += recognised ? 1 : 0;
         }
-        boolean acceptsNothing = acceptsNothing(item, seen(item), now);
+        boolean beganInOutage = started - recovered < 0;
+        boolean acceptsNothing = beganInOutage || acceptsNothing(item, seen(item), now);
         boolean kills = !acceptsNothing && deaths < ENOUGH - 1;
         deaths += kills && last && !recognised ? 1 : 0;
         boolean tooLong = impatient && failed.size() >= ENOUGH && now - firstFailed >= QUIET.toNanos();

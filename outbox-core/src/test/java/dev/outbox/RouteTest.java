@@ -134,6 +134,24 @@ class RouteTest {
     }
 
     @Test
+    void callsThatBeganInAnOutageAndEndAfterItKillNothing() {
+        for (int i = 0; i < Route.ENOUGH; i++) {
+            fail("item-" + i);
+        }
+        long began = time.get();
+        pass(Duration.ofMillis(1));
+        route.succeeded(time.get());
+        pass(Duration.ofMillis(1));
+
+        assertThat(route.failed(item("late", 10), false, true, false, began, time.get())
+                        .kills())
+                .isFalse();
+        assertThat(route.failed(item("new", 10), false, true, false, time.get(), time.get())
+                        .kills())
+                .isTrue();
+    }
+
+    @Test
     void onlyCallsThatBeganBeforeASuccessAreForgotten() {
         for (int i = 0; i < Route.ENOUGH; i++) {
             route.failed(item("long-" + i, 1), false, false, false, time.get(), time.get() + 1_000);
