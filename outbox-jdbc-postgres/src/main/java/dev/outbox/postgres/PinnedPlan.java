@@ -33,6 +33,12 @@ final class PinnedPlan {
                 set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)
             """;
 
+    /**
+     * For statements that join the table with what they were given. The planner expects few values in an array and would
+     * compare each row with each value, a million times for a thousand of them; without nested loops it hashes or sorts.
+     */
+    static final String JOINING = SETTINGS + ", set_config('enable_nestloop', 'off', true)";
+
     /** Prepared statements that the server does not know any more, knows already, or can no longer serve. */
     private static final Set<String> STALE = Set.of("26000", "42P05", "0A000");
 
@@ -48,6 +54,11 @@ final class PinnedPlan {
 
     static PinnedPlan of(Layout layout, List<String> statements) {
         return of(layout, SETTINGS, statements);
+    }
+
+    /** One that joins the table with arrays: see {@link #JOINING}. */
+    static PinnedPlan joining(Layout layout, String statement) {
+        return of(layout, JOINING, List.of(statement));
     }
 
     /**

@@ -149,8 +149,8 @@ final class PostgresSettle {
         this.deleteDone = ack == Ack.DELETE;
         this.ids = ids;
         this.settleInCallersTransaction = callers.resolve(SETTLE);
-        this.settle = PinnedPlan.of(own, SETTLE);
-        this.renew = PinnedPlan.of(own, RENEW);
+        this.settle = PinnedPlan.joining(own, SETTLE);
+        this.renew = PinnedPlan.joining(own, RENEW);
         List<String> statements = new ArrayList<>();
         for (int token = 0; token < MOST_TOKENS; token++) {
             String number = "_" + token;

@@ -13,8 +13,9 @@ import java.util.Locale;
  *
  * @param buffers pages touched
  * @param rowsRead rows all scans of the table looked at, index entries of dead rows not counted
+ * @param passedOver pairs of rows that joins looked at and that did not match
  */
-record Plan(String statement, List<Node> nodes, long buffers, long rowsRead) {
+record Plan(String statement, List<Node> nodes, long buffers, long rowsRead, long passedOver) {
     /** PostgreSQL reads its own JSON. */
     private static final String NODES = """
             SELECT node ->> 'Node Type', COALESCE(node ->> 'Relation Name', ''), COALESCE(node ->> 'Index Name', ''),
@@ -23,7 +24,8 @@ record Plan(String statement, List<Node> nodes, long buffers, long rowsRead) {
                     * (node ->> 'Actual Loops')::numeric)::bigint,
                 COALESCE(((node #>> '{Plans,0,Actual Rows}')::numeric
                     * (node #>> '{Plans,0,Actual Loops}')::numeric)::bigint, 0),
-                COALESCE((node ->> 'Shared Hit Blocks')::bigint, 0) + COALESCE((node ->> 'Shared Read Blocks')::bigint, 0)
+                COALESCE((node ->> 'Shared Hit Blocks')::bigint, 0) + COALESCE((node ->> 'Shared Read Blocks')::bigint, 0),
+                (COALESCE((node ->> 'Rows Removed by Join Filter')::numeric, 0) * (node ->> 'Actual Loops')::numeric)::bigint
             FROM jsonb_path_query(?::jsonb, 'strict $.**') WITH ORDINALITY AS nodes(node, position)
             WHERE jsonb_typeof(node) = 'object' AND jsonb_exists(node, 'Node Type')
             ORDER BY position
@@ -45,6 +47,7 @@ record Plan(String statement, List<Node> nodes, long buffers, long rowsRead) {
         List<Node> nodes = new ArrayList<>();
         long buffers = 0;
         long rowsRead = 0;
+        long passedOver = 0;
         try (PreparedStatement parse = connection.prepareStatement(NODES)) {
             parse.setString(1, json);
             try (ResultSet row = parse.executeQuery()) {
@@ -53,11 +56,12 @@ record Plan(String statement, List<Node> nodes, long buffers, long rowsRead) {
                             row.getString(1), row.getString(2), row.getString(3), row.getLong(4), row.getLong(5));
                     buffers = nodes.isEmpty() ? row.getLong(6) : buffers;
                     rowsRead += node.type.endsWith("Scan") && !node.relation.isEmpty() ? node.rows : 0;
+                    passedOver += row.getLong(7);
                     nodes.add(node);
                 }
             }
         }
-        return new Plan(statement, nodes, buffers, rowsRead);
+        return new Plan(statement, nodes, buffers, rowsRead, passedOver);
     }
 
     /** The most rows any sort had to take in. */
@@ -80,6 +84,8 @@ record Plan(String statement, List<Node> nodes, long buffers, long rowsRead) {
                 .append(buffers)
                 .append(" rowsRead=")
                 .append(rowsRead)
+                .append(" passedOver=")
+                .append(passedOver)
                 .append(" largestSort=")
                 .append(largestSort());
         nodes.stream()

@@ -42,6 +42,8 @@ final class Plans {
     enum Planned {
         /** Once and for all values: {@link PinnedPlan}. */
         PINNED,
+        /** The same, for statements that join arrays: {@link PinnedPlan#joining}. */
+        JOINING,
         /** At each run: {@link FreshPlan}. */
         FRESH
     }
@@ -79,7 +81,12 @@ final class Plans {
     }
 
     private static String explain(Statement run, Planned how, String given) throws SQLException {
-        run.execute(how == Planned.PINNED ? PinnedPlan.SETTINGS : "SET LOCAL plan_cache_mode = force_custom_plan");
+        run.execute(
+                switch (how) {
+                    case PINNED -> PinnedPlan.SETTINGS;
+                    case JOINING -> PinnedPlan.JOINING;
+                    case FRESH -> "SET LOCAL plan_cache_mode = force_custom_plan";
+                });
         try (ResultSet row =
                 run.executeQuery("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE planned (" + given + ")")) {
             row.next();
