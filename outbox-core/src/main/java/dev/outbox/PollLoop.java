@@ -41,6 +41,9 @@ final class PollLoop {
     /** How often a source that has not looked at everything is asked for something to call a slow route with. */
     private static final int MOST_PROBE_CLAIMS = 100;
 
+    /** Of how many items those are chosen. */
+    private static final int MOST_CHOICES = 50;
+
     private static final long NEVER = Long.MAX_VALUE;
 
     private final PollerOptions options;
@@ -185,7 +188,7 @@ final class PollLoop {
         while (probe != null) {
             int items = 0;
             try {
-                ClaimRequest few = probe.request().count(options.minBatch());
+                ClaimRequest few = probe.request().count(Math.min(MOST_CHOICES, options.maxBatch()));
                 boolean more = true;
                 for (int claims = 0; items == 0 && more && claims < MOST_PROBE_CLAIMS; claims++) {
                     Claim claim = claim(few, probe.permit());
@@ -206,24 +209,20 @@ final class PollLoop {
     }
 
     /**
-     * What to call a slow route with: one batch, or one run. Of several runs that could be, one that is no suspect and has
+     * What to call a slow route with: one run, or a small batch. Of all that could be, those that are no suspects and have
      * failed least often, chosen at random: bad items that come first must not be tried again and again while good ones
      * wait behind them.
      */
     private List<Run> permitted(List<Run> runs, Route.Permit permit) {
-        if (!probesOneByOne) {
-            runs.forEach(run -> run.permit(permit));
-            return runs;
-        }
-        List<Run> shuffled = new ArrayList<>(runs);
-        Collections.shuffle(shuffled, ThreadLocalRandom.current());
-        Run best = Collections.min(
-                shuffled,
-                Comparator.comparing((Run run) -> permit.isSuspect(run.first()))
-                        .thenComparing(run -> run.first().attempt()));
-        best.permit(permit);
-        runs.stream().filter(run -> run != best).forEach(giveBack);
-        return List.of(best);
+        List<Run> ranked = new ArrayList<>(runs);
+        Collections.shuffle(ranked, ThreadLocalRandom.current());
+        ranked.sort(Comparator.comparing((Run run) -> permit.isSuspect(run.first()))
+                .thenComparing(run -> run.first().attempt()));
+        int best = Math.min(probesOneByOne ? 1 : options.minBatch(), ranked.size());
+        ranked.subList(best, ranked.size()).forEach(giveBack);
+        List<Run> permitted = List.copyOf(ranked.subList(0, best));
+        permitted.forEach(run -> run.permit(permit));
+        return permitted;
     }
 
     private boolean hasRoom() {
