@@ -46,12 +46,12 @@ public final class OutboxTracing {
     /**
      * Each delivery is a consumer span, a child of the one that enqueued the item, and current during the call.
      *
-     * @throws IllegalArgumentException for {@link Routes}: a poller has to see them to give each a route of its own
+     * @throws IllegalArgumentException for {@link Routes}: a poller has to see each of them to know whether it accepts messages
      */
     public Destination to(Destination destination) {
         if (Require.present("destination", destination) instanceof Routes) {
             throw new IllegalArgumentException("wrap what each route leads to, route(topic, tracing.to(...)), not the"
-                    + " routes as a whole: the poller gives each of them a route of its own");
+                    + " routes as a whole: the poller has to see each of them to know whether it accepts messages");
         }
         return new TracedDestination(spans, destination);
     }
@@ -64,12 +64,12 @@ public final class OutboxTracing {
     /**
      * As {@link #to}, for a destination or handler whose effects commit with the item.
      *
-     * @throws IllegalArgumentException for {@link Handlers}: a poller has to see them to give each a route of its own
+     * @throws IllegalArgumentException for {@link Handlers}: a poller has to see each of them to know whether it accepts messages
      */
     public TransactionalDestination inTransaction(TransactionalDestination destination) {
         if (Require.present("destination", destination) instanceof Handlers) {
             throw new IllegalArgumentException("wrap each handler, on(topic, tracing.inTransaction(...)), not the"
-                    + " handlers as a whole: the poller gives each of them a route of its own");
+                    + " handlers as a whole: the poller has to see each of them to know whether it accepts messages");
         }
         return new TracedTransactionalDestination(spans, destination);
     }

@@ -49,8 +49,7 @@ enum Payload {
             return dice < 0.0003 ? KILLS : dice < 0.01 ? POISON : FINE;
         }
         if (hot && settings.has(Fault.HOT_KEY)) {
-            // few failures: the verdict on each is held back for a second while nothing else is delivered, and with it
-            // the key
+            // few failures: each holds back its key until it is retried
             return dice < 0.01 ? POISON : dice < 0.012 ? FAILS_AT_FIRST : dice < 0.03 ? BUSY : FINE;
         }
         return dice < 0.002 ? FAILS_AT_FIRST : FINE;
