@@ -191,6 +191,34 @@ class LivenessIT {
         awaitReceived(queue, 500);
     }
 
+    @ParameterizedTest
+    @EnumSource(Form.class)
+    void anErrorIsAFailedAttemptAndDoesNotEndThePoller(Form form) {
+        Delivering queue = new Delivering(database, form, item -> {
+            if (item.messageId().startsWith("bad")) {
+                throw new OutOfMemoryError("heap");
+            }
+        });
+        AtomicInteger survived = new AtomicInteger();
+        queue.store(messages("bad", 3));
+        Poller poller = queue.poller()
+                .retry(QUICK.maxAttempts(2))
+                .listener(event -> {
+                    if (event instanceof OutboxEvent.ErrorSurvived) {
+                        survived.incrementAndGet();
+                    }
+                })
+                .start();
+        pollers.add(poller);
+
+        await().atMost(SOON).until(() -> database.count(queue.table, "status = 3") == 3);
+        queue.store(messages("good", 3));
+        awaitReceived(queue, 3);
+
+        assertThat(poller.isRunning()).isTrue();
+        assertThat(survived.get()).isGreaterThanOrEqualTo(6);
+    }
+
     @Test
     void badMessagesThatTakeLongToFailDelayGoodOnesNoMoreThanGoodOnesThatTakeAsLong() {
         CountDownLatch never = new CountDownLatch(1);
