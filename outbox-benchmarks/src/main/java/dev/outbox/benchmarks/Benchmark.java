@@ -111,6 +111,7 @@ public final class Benchmark {
         return (number("%,9.0f /s", m.perSecond())
                         + number("  p50 %.2f ms", m.p50Millis())
                         + number("  p99 %.2f ms", m.p99Millis())
+                        + number("  max %.2f ms", m.maxMillis())
                         + number("  db CPU %.1f us", m.databaseCpuMicros())
                         + number("  WAL %,.0f B", m.walBytes()))
                 .stripTrailing();

@@ -9,6 +9,13 @@ interface Courier {
     /** Starts everything. */
     Line start(Database database, Arrivals arrivals) throws Exception;
 
+    /**
+     * Looks at the tables after everything was delivered and stopped.
+     *
+     * @throws WrongResultException if they are not as they should be
+     */
+    default void check(Database database) throws Exception {}
+
     /** A running system. */
     interface Line extends Running {
         /** One transaction: an order and this message. Called by several threads. */

@@ -56,8 +56,10 @@ record Latency(Courier courier, int perSecond, int seconds, int threads) impleme
         } finally {
             line.stop();
         }
+        courier.check(database);
         double[] latencies = arrivals.latencies(messages / SKIPPED_PART);
-        return measurement.withLatency(percentile(latencies, 0.50), percentile(latencies, 0.99));
+        return measurement.withLatency(
+                percentile(latencies, 0.50), percentile(latencies, 0.99), latencies[latencies.length - 1]);
     }
 
     /** The threads take turns: each has its own beat, and a late message does not delay the next one. */

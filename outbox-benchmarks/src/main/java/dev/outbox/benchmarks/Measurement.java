@@ -7,10 +7,11 @@ record Measurement(
         @Nullable Double perSecond,
         @Nullable Double p50Millis,
         @Nullable Double p99Millis,
+        @Nullable Double maxMillis,
         @Nullable Double databaseCpuMicros,
         @Nullable Double walBytes) {
 
-    Measurement withLatency(double p50Millis, double p99Millis) {
-        return new Measurement(perSecond, p50Millis, p99Millis, databaseCpuMicros, walBytes);
+    Measurement withLatency(double p50Millis, double p99Millis, double maxMillis) {
+        return new Measurement(perSecond, p50Millis, p99Millis, maxMillis, databaseCpuMicros, walBytes);
     }
 }

@@ -34,6 +34,7 @@ final class Meter {
                 messages / ((stopped - started) / 1e9),
                 null,
                 null,
+                null,
                 cpu == null || cpuAtStart == null ? null : (double) (cpu - cpuAtStart) / messages,
                 wal);
     }

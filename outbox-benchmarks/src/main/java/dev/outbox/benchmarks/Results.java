@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Every measurement of a run, and the file of them. */
 final class Results {
-    static final String HEADER = "scenario,contender,round,per_second,p50_ms,p99_ms,db_cpu_us,wal_bytes";
+    static final String HEADER = "scenario,contender,round,per_second,p50_ms,p99_ms,max_ms,db_cpu_us,wal_bytes";
 
     private final List<Row> rows = new ArrayList<>();
 
@@ -64,6 +64,7 @@ final class Results {
                 number("%.0f", m.perSecond()),
                 number("%.3f", m.p50Millis()),
                 number("%.3f", m.p99Millis()),
+                number("%.3f", m.maxMillis()),
                 number("%.1f", m.databaseCpuMicros()),
                 number("%.0f", m.walBytes()));
     }

@@ -42,7 +42,8 @@ record Scenario(
     /** What decides. */
     enum Metric {
         PER_SECOND("messages per second"),
-        LATENCY("milliseconds from commit to destination, median");
+        LATENCY("milliseconds from commit to destination, median"),
+        SLOWEST_PERCENT("milliseconds from commit to destination, 99th percentile");
 
         private final String unit;
 
@@ -56,7 +57,11 @@ record Scenario(
 
         @Nullable
         Double of(Measurement measurement) {
-            return this == PER_SECOND ? measurement.perSecond() : measurement.p50Millis();
+            return switch (this) {
+                case PER_SECOND -> measurement.perSecond();
+                case LATENCY -> measurement.p50Millis();
+                case SLOWEST_PERCENT -> measurement.p99Millis();
+            };
         }
     }
 

@@ -44,6 +44,15 @@ final class Scenarios {
                     "random ids, as old applications write them",
                     Backlog.of(VOLUME).withRandomIds()),
             phases("rising-phases", "rising ids, as enqueue writes them", Backlog.of(VOLUME)),
+            badDay("bad-day-keys", Trouble.BAD_KEYS, false, Backlog.keyed(VOLUME, VOLUME / 5)),
+            badDay("bad-day-keys-batch", Trouble.BAD_KEYS, true, Backlog.keyed(VOLUME, VOLUME / 5)),
+            new Scenario(
+                    "bad-day-poison",
+                    "How long from the commit to the destination, beside 200 messages that always fail?",
+                    Metric.SLOWEST_PERCENT,
+                    new Latency(new OursBesidePoison(200), 20, 20, 1),
+                    new Latency(new OursBesidePoison(0), 20, 20, 1)),
+            badDay("bad-day-half", Trouble.HALF_OF_ALL_CALLS, false, Backlog.of(VOLUME / 5)),
             new Scenario(
                     "inbox",
                     "How fast are messages received of which every tenth comes again? Threads: 4",
@@ -185,6 +194,15 @@ final class Scenarios {
                         new Drain(OursRelay.KEEP, backlog),
                         new Drain(LimitRelay.KEEP, backlog))
                 .comparedWith("growth-0");
+    }
+
+    private static Scenario badDay(String name, Trouble trouble, boolean inBatches, Backlog backlog) {
+        return new Scenario(
+                name,
+                "How fast are good messages delivered while " + trouble.description() + "?",
+                Metric.PER_SECOND,
+                new TroubledDrain(trouble, true, inBatches, backlog),
+                new TroubledDrain(trouble, false, inBatches, backlog));
     }
 
     /** Compared with two canonical tables: one freshly installed, and the legacy one at the end of its way. */

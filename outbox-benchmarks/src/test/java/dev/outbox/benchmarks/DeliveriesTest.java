@@ -52,6 +52,16 @@ class DeliveriesTest {
         assertThatThrownBy(deliveries::check).hasMessageContaining("1 came before an earlier one of their key");
     }
 
+    @Test
+    void aMessageThatMustBeHeldBackAndCameIsFound() {
+        Deliveries deliveries = new Deliveries(Backlog.of(3));
+
+        arrive(deliveries, 0, 2);
+
+        assertThatCode(() -> deliveries.check(1)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> deliveries.check(2)).isInstanceOf(WrongResultException.class);
+    }
+
     private static void arrive(Deliveries deliveries, int... numbers) {
         for (int number : numbers) {
             deliveries.arrive(Payload.of(number));

@@ -62,9 +62,10 @@ class SmokeIT {
                 .flatMap(scenario -> names(scenario).stream().map(name -> scenario.name() + "," + name + ",1"))
                 .toArray(String[]::new);
 
-        assertThat(lines.get(0)).isEqualTo("scenario,contender,round,per_second,p50_ms,p99_ms,db_cpu_us,wal_bytes");
+        assertThat(lines.get(0))
+                .isEqualTo("scenario,contender,round,per_second,p50_ms,p99_ms,max_ms,db_cpu_us,wal_bytes");
         assertThat(lines.subList(1, lines.size()))
-                .allMatch(line -> line.split(",", -1).length == 8)
+                .allMatch(line -> line.split(",", -1).length == 9)
                 .extracting(line -> line.replaceFirst("^([^,]*,[^,]*,[^,]*),.*", "$1"))
                 .containsExactlyInAnyOrder(beginnings);
     }
