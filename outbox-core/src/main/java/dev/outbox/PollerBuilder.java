@@ -26,10 +26,6 @@ import org.jspecify.annotations.Nullable;
 public final class PollerBuilder {
     private static final AtomicInteger COUNT = new AtomicInteger();
     private static final Duration SHORTEST = Duration.ofMillis(10);
-
-    /** One object, so that pollers with the same destination share its route. */
-    private static final LongSupplier SYSTEM = System::nanoTime;
-
     private static final Duration DAY = Duration.ofDays(1);
     private static final Duration YEAR = Duration.ofDays(366);
 
@@ -55,7 +51,7 @@ public final class PollerBuilder {
     private Duration maxIdle = Duration.ofSeconds(1);
     private Duration drainTimeout = Duration.ofSeconds(30);
     private Duration purgeEvery = Duration.ofMinutes(1);
-    private LongSupplier ticker = SYSTEM;
+    private LongSupplier ticker = System::nanoTime;
 
     PollerBuilder(Source source) {
         this.source = Require.present("source", source);

@@ -14,8 +14,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A destination as this process knows it: whether it accepts anything, and how often it may be called. All pollers
- * of the process with the same destination, or an equal one, share it. Thread-safe.
+ * A destination as the pollers of one queue know it: whether it accepts anything, and how often it may be called. All
+ * pollers of an outbox or inbox with the same destination, or an equal one, share it. Thread-safe.
  *
  * <p>It never holds a verdict back. It answers two questions about a failure that has just happened: is the
  * destination to blame, so that a last attempt must not kill the item, and how soon may the next call be made.
@@ -51,10 +51,11 @@ final class Route {
     static final Duration QUIET = Duration.ofSeconds(10);
 
     /** How many items of each kind are remembered. */
-    private static final int MOST = 1_000;
+    private static final int MOST = 5_000;
 
     private static final List<WeakReference<Route>> KNOWN = new ArrayList<>();
 
+    private final Object queue;
     private final Object destination;
     private final LongSupplier ticker;
     private final long since;
@@ -134,24 +135,29 @@ final class Route {
         static final Standing HEALTHY = new Standing(true, Duration.ZERO, false);
     }
 
-    private Route(Object destination, LongSupplier ticker) {
+    private Route(Object queue, Object destination, LongSupplier ticker) {
+        this.queue = queue;
         this.destination = destination;
         this.ticker = ticker;
         this.since = ticker.getAsLong();
         this.recovered = since;
     }
 
-    /** The route of a destination. The caller keeps it: it is forgotten together with the last poller that uses it. */
-    static Route of(Object destination, LongSupplier ticker) {
+    /**
+     * The route of a destination. The caller keeps it: it is forgotten together with the last poller that uses it.
+     *
+     * @param queue what the pollers that share it have in common
+     */
+    static Route of(Object queue, Object destination, LongSupplier ticker) {
         synchronized (KNOWN) {
             KNOWN.removeIf(one -> one.get() == null);
             for (WeakReference<Route> one : KNOWN) {
                 Route route = one.get();
-                if (route != null && route.ticker == ticker && route.destination.equals(destination)) {
+                if (route != null && route.queue == queue && route.destination.equals(destination)) {
                     return route;
                 }
             }
-            Route route = new Route(destination, ticker);
+            Route route = new Route(queue, destination, ticker);
             KNOWN.add(new WeakReference<>(route));
             return route;
         }

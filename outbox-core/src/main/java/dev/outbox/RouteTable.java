@@ -34,9 +34,8 @@ final class RouteTable {
         this.byTopic = routes == null
                 ? Map.of()
                 : routes.routes().entrySet().stream()
-                        .collect(Collectors.toUnmodifiableMap(
-                                Map.Entry::getKey, route -> Route.of(route.getValue(), options.ticker())));
-        this.otherwise = Route.of(routes == null ? destination : routes.otherwise(), options.ticker());
+                        .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, route -> route(route.getValue())));
+        this.otherwise = route(routes == null ? destination : routes.otherwise());
         Set<Route> distinct = new HashSet<>();
         if (options.topics().isEmpty()) {
             distinct.addAll(byTopic.values());
@@ -44,6 +43,10 @@ final class RouteTable {
         }
         options.topics().forEach(topic -> distinct.add(of(topic)));
         this.all = List.copyOf(distinct);
+    }
+
+    private Route route(Object destination) {
+        return Route.of(options.source().queue(), destination, options.ticker());
     }
 
     boolean areSeveral() {

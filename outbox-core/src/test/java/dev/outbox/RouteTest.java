@@ -13,7 +13,7 @@ class RouteTest {
 
     private final AtomicLong time = new AtomicLong();
     private final LongSupplier ticker = time::get;
-    private final Route route = Route.of(new Object(), ticker);
+    private final Route route = Route.of(new Object(), new Object(), ticker);
 
     private static WorkItem item(String id, int attempt) {
         return new WorkItem(id, 1, attempt, Instant.EPOCH, Message.to("t").payload(""));
@@ -48,13 +48,16 @@ class RouteTest {
 
     @Test
     void pollersWithTheSameDestinationShareARouteAndOthersDoNot() {
+        Object queue = new Object();
         String destination = "equal";
 
-        Route shared = Route.of(destination, ticker);
+        Route shared = Route.of(queue, destination, ticker);
 
-        assertThat(Route.of(new String(destination), ticker)).isSameAs(shared);
-        assertThat(Route.of("another", ticker)).isNotSameAs(shared);
-        assertThat(Route.of(destination, () -> 0)).as("another clock").isNotSameAs(shared);
+        assertThat(Route.of(queue, new String(destination), ticker)).isSameAs(shared);
+        assertThat(Route.of(queue, "another", ticker)).isNotSameAs(shared);
+        assertThat(Route.of(new Object(), destination, ticker))
+                .as("of another outbox")
+                .isNotSameAs(shared);
     }
 
     @Test
@@ -226,7 +229,7 @@ class RouteTest {
 
     @Test
     void inItsFirstMinutesItDoesNotBlameItemsThatFailedElsewhereBefore() {
-        Route fresh = Route.of(new Object(), ticker);
+        Route fresh = Route.of(new Object(), new Object(), ticker);
         WorkItem failedElsewhere = item("old", 10);
 
         assertThat(fresh.failed(failedElsewhere, false, false, false, 0, 0).kills())
@@ -364,7 +367,7 @@ class RouteTest {
     void anItemIsExcusedOnceAndMemoryIsBounded() {
         assertThat(route.excuses(item("a", 1))).isTrue();
         assertThat(route.excuses(item("a", 2))).isFalse();
-        for (int i = 0; i < 1_000; i++) {
+        for (int i = 0; i < 5_000; i++) {
             route.excuses(item("other-" + i, 1));
         }
         assertThat(route.excuses(item("a", 3))).as("forgotten").isTrue();

@@ -32,6 +32,14 @@ public interface Source {
     }
 
     /**
+     * What this source reads from, as an object of this process: pollers of the same queue with the same destination share
+     * what they know about the destination. The default shares it with no other source.
+     */
+    default Object queue() {
+        return this;
+    }
+
+    /**
      * Leases up to {@code count} items under a fresh owner token, and no more after the one that brings their payloads to
      * {@code maxBytes}. A source whose payloads are all small may ignore the bytes.
      */

@@ -165,6 +165,11 @@ final class PostgresSource implements TransactionalSource {
     }
 
     @Override
+    public Object queue() {
+        return connections; // which all sources of an outbox or inbox have in common
+    }
+
+    @Override
     public Claim claim(ClaimRequest request) {
         return run("claim from", connection -> claiming.claim(connection, request));
     }

@@ -91,8 +91,9 @@ class LivenessIT {
         pollers.add(queue.poller().retry(QUICK.maxAttempts(3)).start());
 
         AtomicInteger good = new AtomicInteger();
-        await().atMost(SOON).pollInterval(Duration.ofMillis(50)).until(() -> {
-            queue.store(List.of(message("good-" + good.incrementAndGet())));
+        await().atMost(SOON.multipliedBy(2)).pollInterval(Duration.ofMillis(50)).until(() -> {
+            queue.store(messages("good-" + good.get(), 5));
+            good.addAndGet(5);
             return database.count(queue.table, "status = 3") == 200;
         });
 

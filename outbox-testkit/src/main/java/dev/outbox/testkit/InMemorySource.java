@@ -44,6 +44,11 @@ final class InMemorySource implements Source {
     }
 
     @Override
+    public Object queue() {
+        return store;
+    }
+
+    @Override
     public Claim claim(ClaimRequest request) {
         synchronized (store) {
             claims++;

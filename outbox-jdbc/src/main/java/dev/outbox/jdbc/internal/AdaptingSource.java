@@ -29,6 +29,11 @@ public final class AdaptingSource implements TransactionalSource {
     }
 
     @Override
+    public Object queue() {
+        return current.get().queue();
+    }
+
+    @Override
     public Claim claim(ClaimRequest request) {
         return table.adapting(() -> current.get().claim(request));
     }

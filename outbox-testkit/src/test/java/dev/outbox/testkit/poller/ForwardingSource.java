@@ -19,6 +19,11 @@ class ForwardingSource implements Source {
     }
 
     @Override
+    public Object queue() {
+        return source.queue();
+    }
+
+    @Override
     public Claim claim(ClaimRequest request) {
         return source.claim(request);
     }
