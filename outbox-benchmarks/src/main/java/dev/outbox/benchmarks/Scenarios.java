@@ -52,7 +52,7 @@ final class Scenarios {
                     Metric.SLOWEST_PERCENT,
                     new Latency(new OursBesidePoison(200), 20, 20, 1),
                     new Latency(new OursBesidePoison(0), 20, 20, 1)),
-            badDay("bad-day-half", Trouble.HALF_OF_ALL_CALLS, false, Backlog.of(VOLUME / 5)),
+            badDay("bad-day-half", Trouble.HALF_OF_ALL_CALLS, false, Backlog.of(VOLUME)),
             new Scenario(
                     "inbox",
                     "How fast are messages received of which every tenth comes again? Threads: 4",

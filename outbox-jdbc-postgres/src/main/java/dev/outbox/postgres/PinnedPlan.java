@@ -56,9 +56,9 @@ final class PinnedPlan {
         return of(layout, SETTINGS, statements);
     }
 
-    /** One that joins the table with arrays: see {@link #JOINING}. */
-    static PinnedPlan joining(Layout layout, String statement) {
-        return of(layout, JOINING, List.of(statement));
+    /** Some that join the table with arrays: see {@link #JOINING}. */
+    static PinnedPlan joining(Layout layout, List<String> statements) {
+        return of(layout, JOINING, statements);
     }
 
     /**

@@ -413,7 +413,7 @@ final class PostgresClaim implements Claiming.Query {
         boolean hadRoom = taken < count && !cut;
         boolean walkedAll = switch (road) {
             case READY -> marks.end(hadRoom);
-            case WAITING -> marks.endDue(hadRoom);
+            case WAITING -> marks.endDue(hadRoom, results.at());
             case KEYS -> tour.end(count);
         };
         return new Claimed(token.toString(), results.at(), items, unreadable, taken > 0 || !walkedAll);

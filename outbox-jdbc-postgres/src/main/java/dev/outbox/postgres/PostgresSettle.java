@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -140,6 +141,9 @@ final class PostgresSettle {
     /** By the number of tokens, less one. */
     private final List<PinnedPlan> done = new ArrayList<>();
 
+    /** The same, and then the others, in one transaction: what is Done needs none of the bookkeeping of a mix. */
+    private final List<PinnedPlan> mixed = new ArrayList<>();
+
     /**
      * @param callers for a caller's transaction
      * @param own for transactions of our own
@@ -149,8 +153,8 @@ final class PostgresSettle {
         this.deleteDone = ack == Ack.DELETE;
         this.ids = ids;
         this.settleInCallersTransaction = callers.resolve(SETTLE);
-        this.settle = PinnedPlan.joining(own, SETTLE);
-        this.renew = PinnedPlan.joining(own, RENEW);
+        this.settle = PinnedPlan.joining(own, List.of(SETTLE));
+        this.renew = PinnedPlan.joining(own, List.of(RENEW));
         List<String> statements = new ArrayList<>();
         for (int token = 0; token < MOST_TOKENS; token++) {
             String number = "_" + token;
@@ -158,22 +162,47 @@ final class PostgresSettle {
                     .replace(":ids", ":ids" + number)
                     .replace(":token", ":token" + number));
             done.add(PinnedPlan.of(own, statements));
+            mixed.add(PinnedPlan.joining(
+                    own, Stream.concat(statements.stream(), Stream.of(SETTLE)).toList()));
         }
     }
 
     /** On a connection in auto-commit mode. Answers what was fenced. */
     Set<Lease> settle(Connection connection, List<Settlement> settlements) throws SQLException {
-        if (settlements.stream().allMatch(s -> s.kind() == Kind.DONE)) {
-            Map<String, List<String>> byToken = new LinkedHashMap<>();
-            settlements.forEach(s -> byToken.computeIfAbsent(s.lease().ownerToken(), token -> new ArrayList<>())
-                    .add(s.lease().itemId()));
-            if (byToken.size() <= MOST_TOKENS) {
-                return done(connection, byToken);
+        Map<String, List<String>> doneByToken = new LinkedHashMap<>();
+        List<Settlement> others = new ArrayList<>();
+        for (Settlement settlement : settlements) {
+            if (settlement.kind() == Kind.DONE) {
+                doneByToken
+                        .computeIfAbsent(settlement.lease().ownerToken(), token -> new ArrayList<>())
+                        .add(settlement.lease().itemId());
+            } else {
+                others.add(settlement);
             }
         }
-        List<Lease> leases = leases(settlements);
-        return settle.run(
-                connection, query -> set(query, settlements, leases), results -> unchanged(leases, results.next()));
+        List<Map.Entry<String, List<String>>> claims = List.copyOf(doneByToken.entrySet());
+        if (claims.isEmpty() || claims.size() > MOST_TOKENS) {
+            List<Lease> leases = leases(settlements);
+            return settle.run(
+                    connection, query -> set(query, settlements, leases), results -> unchanged(leases, results.next()));
+        }
+        if (others.isEmpty()) {
+            return done.get(claims.size() - 1)
+                    .run(connection, query -> setDone(query, claims), results -> notDone(claims, results));
+        }
+        List<Lease> leases = leases(others);
+        return mixed.get(claims.size() - 1)
+                .run(
+                        connection,
+                        query -> {
+                            setDone(query, claims);
+                            set(query, others, leases);
+                        },
+                        results -> {
+                            Set<Lease> fenced = notDone(claims, results);
+                            fenced.addAll(unchanged(leases, results.next()));
+                            return fenced;
+                        });
     }
 
     /** In the caller's transaction, whose settings are the caller's. Answers what was fenced. */
@@ -193,32 +222,22 @@ final class PostgresSettle {
                 results -> unchanged(leases, results.next()));
     }
 
-    private Set<Lease> done(Connection connection, Map<String, List<String>> byToken) throws SQLException {
-        List<Map.Entry<String, List<String>>> claims = List.copyOf(byToken.entrySet());
-        return done.get(claims.size() - 1)
-                .run(
-                        connection,
-                        query -> {
-                            for (int i = 0; i < claims.size(); i++) {
-                                query.set(
-                                                "token_" + i,
-                                                UUID.fromString(claims.get(i).getKey()))
-                                        .setArray(
-                                                "ids_" + i,
-                                                ids.type(),
-                                                column(claims.get(i).getValue(), ids::toColumn));
-                            }
-                        },
-                        results -> {
-                            Set<Lease> fenced = new HashSet<>();
-                            for (Map.Entry<String, List<String>> claim : claims) {
-                                try (ResultSet rows = results.next()) {
-                                    missing(claim.getValue(), rows)
-                                            .forEach(id -> fenced.add(new Lease(id, claim.getKey())));
-                                }
-                            }
-                            return fenced;
-                        });
+    private void setDone(Query query, List<Map.Entry<String, List<String>>> claims) throws SQLException {
+        for (int i = 0; i < claims.size(); i++) {
+            query.set("token_" + i, UUID.fromString(claims.get(i).getKey()))
+                    .setArray("ids_" + i, ids.type(), column(claims.get(i).getValue(), ids::toColumn));
+        }
+    }
+
+    private Set<Lease> notDone(List<Map.Entry<String, List<String>>> claims, PinnedPlan.Results results)
+            throws SQLException {
+        Set<Lease> fenced = new HashSet<>();
+        for (Map.Entry<String, List<String>> claim : claims) {
+            try (ResultSet rows = results.next()) {
+                missing(claim.getValue(), rows).forEach(id -> fenced.add(new Lease(id, claim.getKey())));
+            }
+        }
+        return fenced;
     }
 
     private Collection<String> missing(List<String> settled, ResultSet rows) throws SQLException {

@@ -44,6 +44,20 @@ class SweepIT {
     }
 
     @Test
+    void aRowWhoseSettleTookLongerThanItsDelayNeedsNoSweep() {
+        DATABASE.commit(outbox, message("in time"));
+        DATABASE.execute("UPDATE " + table + " SET due_on = now() WHERE message_id = 'in time'");
+        assertThat(claimed()).containsExactly("in time");
+
+        DATABASE.commit(outbox, message("settled slowly"));
+        DATABASE.execute("UPDATE " + table
+                + " SET due_on = (SELECT due_on FROM " + table + " WHERE message_id = 'in time') - interval '50 ms'"
+                + " WHERE message_id = 'settled slowly'");
+
+        assertThat(claimed()).containsExactly("settled slowly");
+    }
+
+    @Test
     void timeInWhichTheDatabaseWasDownDoesNotPutOffTheNextSweep() {
         pass(Duration.ofSeconds(2));
         DATABASE.execute("ALTER TABLE " + table + " RENAME TO gone_" + table);

@@ -408,7 +408,7 @@ final class SqlServerClaim implements Claiming.Query {
         boolean hadRoom = taken < count && !cut;
         boolean walkedAll = switch (road) {
             case READY -> marks.end(hadRoom);
-            case WAITING -> marks.endDue(hadRoom);
+            case WAITING -> marks.endDue(hadRoom, at);
             case KEYS -> tour.end(count);
         };
         return new Claimed(token, at, items, unreadable, taken > 0 || !walkedAll);

@@ -23,6 +23,12 @@ public final class Marks {
     private static final Duration SWEEP_EVERY = Duration.ofSeconds(1);
     private static final Duration SWEEP_AT_LEAST_EVERY = Duration.ofSeconds(30);
 
+    /**
+     * How far the marks of the waiting road stay behind the clock. A row gets its due time when its settle begins and is seen
+     * when that commits: with a short delay, a mark at the clock would have passed it by then.
+     */
+    private static final Duration SETTLING = Duration.ofMillis(200);
+
     /** With a topic filter: how many rows of each band one claim looks at; then its mark moves past them. */
     private static final int STRETCH = 4_096;
 
@@ -172,8 +178,12 @@ public final class Marks {
         return walkedAll;
     }
 
-    /** The claim on the waiting road is over; it always sees all there is, though it may not have had room for it. */
-    public boolean endDue(boolean hadRoom) {
+    /**
+     * The claim on the waiting road is over; it always sees all there is, though it may not have had room for it.
+     *
+     * @param at when it claimed, by the clock of the database
+     */
+    public boolean endDue(boolean hadRoom, Instant at) {
         for (int band = 0; sweepsDue && hadRoom && band < BANDS.length; band++) {
             if (dueBefore[band].isAfter(due[band])) {
                 due[band] = dueBefore[band];
@@ -181,6 +191,13 @@ public final class Marks {
             }
         }
         sweepsDue = false;
+        Instant latest = at.minus(SETTLING);
+        for (int band = 0; band < BANDS.length; band++) {
+            if (due[band].isAfter(latest)) {
+                due[band] = latest;
+                dueSequence[band] = Long.MIN_VALUE;
+            }
+        }
         return true;
     }
 }
