@@ -52,6 +52,12 @@ final class Scenarios {
                     Metric.SLOWEST_PERCENT,
                     new Latency(new OursBesidePoison(200), 20, 20, 1),
                     new Latency(new OursBesidePoison(0), 20, 20, 1)),
+            new Scenario(
+                    "bad-day-route",
+                    "How fast are messages delivered while another route accepts nothing?",
+                    Metric.PER_SECOND,
+                    new BesideDeadRoute(true, Backlog.of(VOLUME)),
+                    new BesideDeadRoute(false, Backlog.of(VOLUME))),
             badDay("bad-day-half", Trouble.HALF_OF_ALL_CALLS, false, Backlog.of(VOLUME)),
             new Scenario(
                     "inbox",

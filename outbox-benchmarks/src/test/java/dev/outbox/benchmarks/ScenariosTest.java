@@ -37,6 +37,7 @@ class ScenariosTest {
                         "bad-day-keys",
                         "bad-day-keys-batch",
                         "bad-day-poison",
+                        "bad-day-route",
                         "bad-day-half",
                         "inbox",
                         "admin-list",
