@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
@@ -55,13 +56,18 @@ final class Route {
 
     private static final List<WeakReference<Route>> KNOWN = new ArrayList<>();
 
+    /** By queue: how often this process has seen items fail, by any route. */
+    private static final Map<Object, Map<String, Integer>> SEEN = new WeakHashMap<>();
+
     private final Object queue;
     private final Object destination;
     private final LongSupplier ticker;
     private final long since;
 
-    /** Items that failed since the last success. */
-    private final Map<String, Failures> failed = new Recent<>();
+    /** Items that failed since the last success, and when the last of those calls began. */
+    private final Map<String, Long> failed = new Recent<>();
+
+    private final Map<String, Integer> seen;
 
     private final Set<String> suspects = Collections.newSetFromMap(new Recent<>());
     private final Set<String> excused = Collections.newSetFromMap(new Recent<>());
@@ -118,12 +124,6 @@ final class Route {
     }
 
     /**
-     * @param count how often this process has seen the item fail since the last success
-     * @param started when the last of those calls began
-     */
-    private record Failures(int count, long started) {}
-
-    /**
      * What the route thinks after a failure.
      *
      * @param kills whether a last attempt makes the item Dead; not if the destination rather than the item is to blame
@@ -135,7 +135,8 @@ final class Route {
         static final Standing HEALTHY = new Standing(true, Duration.ZERO, false);
     }
 
-    private Route(Object queue, Object destination, LongSupplier ticker) {
+    private Route(Object queue, Object destination, Map<String, Integer> seen, LongSupplier ticker) {
+        this.seen = seen;
         this.queue = queue;
         this.destination = destination;
         this.ticker = ticker;
@@ -157,7 +158,8 @@ final class Route {
                     return route;
                 }
             }
-            Route route = new Route(queue, destination, ticker);
+            Map<String, Integer> seen = SEEN.computeIfAbsent(queue, one -> Collections.synchronizedMap(new Recent<>()));
+            Route route = new Route(queue, destination, seen, ticker);
             KNOWN.add(new WeakReference<>(route));
             return route;
         }
@@ -176,7 +178,7 @@ final class Route {
             recovered = lastAccepted;
         }
         failed.entrySet().removeIf(one -> {
-            boolean before = one.getValue().started - started <= 0;
+            boolean before = one.getValue() - started <= 0;
             if (before) {
                 suspects.add(one.getKey());
             }
@@ -189,8 +191,7 @@ final class Route {
         failures = failed.size();
         outages = 0;
         deaths = 0;
-        firstFailed =
-                failed.values().stream().mapToLong(Failures::started).min().orElse(0);
+        firstFailed = failed.values().stream().mapToLong(Long::longValue).min().orElse(0);
         slow = false;
         permit = null;
         pause = Duration.ZERO;
@@ -208,16 +209,17 @@ final class Route {
      */
     synchronized Standing failed(
             WorkItem item, boolean recognised, boolean last, boolean impatient, long started, long now) {
+        int seenHere = seen.merge(item.id(), 1, Integer::sum);
         if (!suspects.contains(item.id()) || now - lastAccepted >= QUIET.toNanos()) {
             if (failed.isEmpty()) {
                 firstFailed = started;
             }
-            failed.put(item.id(), new Failures(seen(item) + 1, started));
+            failed.put(item.id(), started);
             failures++;
             outages += recognised ? 1 : 0;
         }
         boolean beganInOutage = started - recovered < 0;
-        boolean acceptsNothing = beganInOutage || acceptsNothing(item, seen(item), now);
+        boolean acceptsNothing = beganInOutage || acceptsNothing(item, seenHere, now);
         boolean kills = !acceptsNothing && deaths < ENOUGH - 1;
         deaths += kills && last && !recognised ? 1 : 0;
         boolean tooLong = impatient && failed.size() >= ENOUGH && now - firstFailed >= QUIET.toNanos();
@@ -246,17 +248,12 @@ final class Route {
 
     /** Whether an outage rather than the item is to be blamed if this attempt, not noted yet, has failed. */
     synchronized boolean acceptsNothing(WorkItem item, long now) {
-        return acceptsNothing(item, seen(item) + 1, now);
+        return acceptsNothing(item, seen.getOrDefault(item.id(), 0) + 1, now);
     }
 
-    private boolean acceptsNothing(WorkItem item, int seen, long now) {
-        boolean failedElsewhere = item.attempt() > seen;
+    private boolean acceptsNothing(WorkItem item, int seenHere, long now) {
+        boolean failedElsewhere = item.attempt() > seenHere;
         return failed.size() >= ENOUGH || (!accepted && failedElsewhere && now - since < FIRST_MINUTES.toNanos());
-    }
-
-    private int seen(WorkItem item) {
-        Failures seen = failed.get(item.id());
-        return seen == null ? 0 : seen.count;
     }
 
     private synchronized boolean isSuspect(WorkItem item) {

@@ -2,11 +2,11 @@ package dev.outbox.postgres;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.ClaimProgress;
 import dev.outbox.jdbc.internal.Claimed;
 import dev.outbox.jdbc.internal.Claimed.Topics;
 import dev.outbox.jdbc.internal.Claimed.Unreadable;
 import dev.outbox.jdbc.internal.Claiming;
-import dev.outbox.jdbc.internal.KeyTour;
 import dev.outbox.jdbc.internal.Marks;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Turns;
@@ -18,6 +18,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  * by for ever.
  *
  * <p><b>Marks.</b> {@link Marks} keeps the first two roads from walking what has passed. Keys have no mark,
- * only a cursor that goes round ({@link KeyTour}): a mark would let rows overtake the head of their key.
+ * only a cursor that goes round ({@link dev.outbox.jdbc.internal.KeyTour}): a mark would let rows overtake the head of their key.
  *
  * <p><b>Locking.</b> READ COMMITTED. Rows are locked SKIP LOCKED before they are updated, so a claim waits
  * for nobody, and the CTEs are materialised, so that each is evaluated once. A row that another claim took
@@ -320,9 +321,8 @@ final class PostgresClaim implements Claiming.Query {
     private final PinnedPlan waiting;
     private final PinnedPlan keys;
     private final @Nullable PayloadSerializer serializer;
-    private final Marks marks;
-    private final KeyTour tour = new KeyTour();
-    private final Turns turns;
+    private final ClaimProgress.ByTopics progress;
+    private ClaimProgress now;
 
     PostgresClaim(PostgresTable table, @Nullable PayloadSerializer serializer, LongSupplier ticker) {
         this.ready = PinnedPlan.unflushed(table.own(), List.of(READY));
@@ -330,8 +330,8 @@ final class PostgresClaim implements Claiming.Query {
         this.waiting = PinnedPlan.unflushed(table.own(), List.of(WAITING));
         this.keys = PinnedPlan.unflushed(table.own(), List.of(KEYS, WALKED));
         this.serializer = serializer;
-        this.marks = new Marks(ticker, new PostgresMarks());
-        this.turns = new Turns(ticker);
+        this.progress = new ClaimProgress.ByTopics(ticker, new PostgresMarks());
+        this.now = progress.of(new Topics(Set.of(), false));
     }
 
     @Override
@@ -340,8 +340,9 @@ final class PostgresClaim implements Claiming.Query {
         if (topics.areNone()) {
             return Claimed.nothing();
         }
-        marks.begin(request);
-        return turns.walk(road -> walk(road, connection, request, topics));
+        now = progress.of(topics);
+        now.marks().begin(request);
+        return now.turns().walk(road -> walk(road, connection, request, topics));
     }
 
     static void set(Query query, Topics topics) throws SQLException {
@@ -365,12 +366,12 @@ final class PostgresClaim implements Claiming.Query {
                             .set("lease", request.lease())
                             .set("owner", request.owner());
                     switch (road) {
-                        case READY -> marks.setReady(query, request.count());
-                        case WAITING -> marks.setDue(query, request.count());
-                        case KEYS -> tour.set(query, request.count());
+                        case READY -> now.marks().setReady(query, request.count());
+                        case WAITING -> now.marks().setDue(query, request.count());
+                        case KEYS -> now.tour().set(query, request.count());
                     }
                     if (statement == readyOfTopics) {
-                        marks.setStretch(query);
+                        now.marks().setStretch(query);
                     }
                     if (statement != ready) {
                         set(query, topics);
@@ -387,17 +388,17 @@ final class PostgresClaim implements Claiming.Query {
         try (ResultSet rows = results.next()) {
             boolean found = rows.next();
             if (ofStretch) {
-                marks.walked(rows);
+                now.marks().walked(rows);
             }
             cut = found && rows.getBoolean("cut");
             if (cut && road == Turns.Road.KEYS) {
-                tour.cut(rows);
+                now.tour().cut(rows);
             }
             for (; found && rows.getString(WorkItemRow.ID) != null; found = rows.next()) {
                 if (road == Turns.Road.KEYS) {
-                    tour.took(rows);
+                    now.tour().took(rows);
                 } else {
-                    marks.took(rows);
+                    now.marks().took(rows);
                 }
                 Claimed.read(rows, serializer, items, unreadable);
             }
@@ -405,16 +406,16 @@ final class PostgresClaim implements Claiming.Query {
         if (road == Turns.Road.KEYS) {
             try (ResultSet walked = results.next()) {
                 walked.next();
-                tour.walked(walked.getString("to_key"));
+                now.tour().walked(walked.getString("to_key"));
             }
         }
         items.sort(Comparator.comparingLong(WorkItem::sequence));
         int taken = items.size() + unreadable.size();
         boolean hadRoom = taken < count && !cut;
         boolean walkedAll = switch (road) {
-            case READY -> marks.end(hadRoom);
-            case WAITING -> marks.endDue(hadRoom, results.at());
-            case KEYS -> tour.end(count);
+            case READY -> now.marks().end(hadRoom);
+            case WAITING -> now.marks().endDue(hadRoom, results.at());
+            case KEYS -> now.tour().end(count);
         };
         return new Claimed(token.toString(), results.at(), items, unreadable, taken > 0 || !walkedAll);
     }

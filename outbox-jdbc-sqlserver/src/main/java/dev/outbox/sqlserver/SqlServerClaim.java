@@ -2,12 +2,11 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.ClaimProgress;
 import dev.outbox.jdbc.internal.Claimed;
 import dev.outbox.jdbc.internal.Claimed.Topics;
 import dev.outbox.jdbc.internal.Claimed.Unreadable;
 import dev.outbox.jdbc.internal.Claiming;
-import dev.outbox.jdbc.internal.KeyTour;
-import dev.outbox.jdbc.internal.Marks;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Timestamps;
@@ -21,6 +20,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -321,17 +321,16 @@ final class SqlServerClaim implements Claiming.Query {
     private final SqlServerBatch waiting;
     private final SqlServerBatch keys;
     private final @Nullable PayloadSerializer serializer;
-    private final Marks marks;
-    private final KeyTour tour = new KeyTour();
-    private final Turns turns;
+    private final ClaimProgress.ByTopics progress;
+    private ClaimProgress now;
 
     SqlServerClaim(SqlServerTable table, @Nullable PayloadSerializer serializer, LongSupplier ticker) {
         this.ready = SqlServerBatch.of(table.layout(), READY);
         this.waiting = SqlServerBatch.of(table.layout(), WAITING);
         this.keys = SqlServerBatch.of(table.layout(), KEYS);
         this.serializer = serializer;
-        this.marks = new Marks(ticker, new SqlServerMarks());
-        this.turns = new Turns(ticker);
+        this.progress = new ClaimProgress.ByTopics(ticker, new SqlServerMarks());
+        this.now = progress.of(new Topics(Set.of(), false));
     }
 
     @Override
@@ -340,8 +339,9 @@ final class SqlServerClaim implements Claiming.Query {
         if (topics.areNone()) {
             return Claimed.nothing();
         }
-        marks.begin(request);
-        return turns.walk(road -> walk(road, connection, request, topics));
+        now = progress.of(topics);
+        now.marks().begin(request);
+        return now.turns().walk(road -> walk(road, connection, request, topics));
     }
 
     private Claimed walk(Turns.Road road, Connection connection, ClaimRequest request, Topics topics)
@@ -359,11 +359,11 @@ final class SqlServerClaim implements Claiming.Query {
                     set(query, request, topics, token);
                     switch (road) {
                         case READY -> {
-                            marks.setReady(query, count);
-                            marks.setStretch(query);
+                            now.marks().setReady(query, count);
+                            now.marks().setStretch(query);
                         }
-                        case WAITING -> marks.setDue(query, count);
-                        case KEYS -> tour.set(query, count);
+                        case WAITING -> now.marks().setDue(query, count);
+                        case KEYS -> now.tour().set(query, count);
                     }
                 },
                 rows -> read(road, rows, token, count));
@@ -388,18 +388,18 @@ final class SqlServerClaim implements Claiming.Query {
         Instant at = Timestamps.read(rows, "at");
         boolean cut = rows.getBoolean("cut");
         if (cut && road == Turns.Road.KEYS) {
-            tour.cut(rows);
+            now.tour().cut(rows);
         }
         switch (road) {
-            case READY -> marks.walked(rows);
+            case READY -> now.marks().walked(rows);
             case WAITING -> {}
-            case KEYS -> tour.walked(rows.getString("to_key"));
+            case KEYS -> now.tour().walked(rows.getString("to_key"));
         }
         for (boolean found = true; found && rows.getString(WorkItemRow.ID) != null; found = rows.next()) {
             if (road == Turns.Road.KEYS) {
-                tour.took(rows);
+                now.tour().took(rows);
             } else {
-                marks.took(rows);
+                now.marks().took(rows);
             }
             Claimed.read(rows, serializer, items, unreadable);
         }
@@ -407,9 +407,9 @@ final class SqlServerClaim implements Claiming.Query {
         int taken = items.size() + unreadable.size();
         boolean hadRoom = taken < count && !cut;
         boolean walkedAll = switch (road) {
-            case READY -> marks.end(hadRoom);
-            case WAITING -> marks.endDue(hadRoom, at);
-            case KEYS -> tour.end(count);
+            case READY -> now.marks().end(hadRoom);
+            case WAITING -> now.marks().endDue(hadRoom, at);
+            case KEYS -> now.tour().end(count);
         };
         return new Claimed(token, at, items, unreadable, taken > 0 || !walkedAll);
     }

@@ -17,6 +17,7 @@ import dev.outbox.RetryPolicy;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.event.OutboxEvent;
+import dev.outbox.spi.Source;
 import dev.outbox.testkit.InMemoryStore;
 import dev.outbox.testkit.ItemState;
 import java.io.IOException;
@@ -327,10 +328,19 @@ class OutageTest {
                 RetryPolicy.standard().baseDelay(STEP).maxDelay(STEP).maxAttempts(3);
 
         for (int process = 0; process < 20; process++) {
-            Broker broker = new Broker(); // a destination of its own, as another process would have
-            pollFor(
-                    STEP.multipliedBy(2),
-                    List.of(poller(broker).batchSize(4).retry(quick).build()));
+            Source ofAnotherProcess = new ForwardingSource(store.source()) {
+                @Override
+                public Object queue() {
+                    return this;
+                }
+            };
+            Poller poller = Poller.from(ofAnotherProcess)
+                    .to(new Broker())
+                    .ticker(ticker)
+                    .batchSize(4)
+                    .retry(quick)
+                    .build();
+            pollFor(STEP.multipliedBy(2), List.of(poller));
         }
 
         assertThat(with(Status.DEAD)).isEmpty();
