@@ -28,7 +28,7 @@ final class BatchDelivery extends Delivery {
     }
 
     @Override
-    void deliver(List<Run> runs) {
+    List<Run> deliver(List<Run> runs) {
         List<Run> active = runs;
         try {
             while (!active.isEmpty()) {
@@ -37,11 +37,7 @@ final class BatchDelivery extends Delivery {
         } finally {
             runs.forEach(super::finish);
         }
-    }
-
-    @Override
-    boolean deliverNext(Run run) {
-        return !deliverRound(List.of(run)).isEmpty();
+        return List.of();
     }
 
     /** @return the runs that may go on */

@@ -47,8 +47,12 @@ final class BatchSize {
         lastClaim = now;
     }
 
-    /** Only between two batches that are about full does the time tell how fast the destination is. */
-    void claimed(int count) {
-        busy = count >= size - size / 4;
+    /**
+     * Only between two batches that are about full does the time tell how fast the destination is.
+     *
+     * @param asked the most that the claim could have brought
+     */
+    void claimed(int count, int asked) {
+        busy = count >= asked - asked / 4;
     }
 }

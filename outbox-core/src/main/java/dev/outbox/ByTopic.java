@@ -1,7 +1,6 @@
 package dev.outbox;
 
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,23 +8,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param routes what stands for the route of a topic
  * @param otherwise what stands for that of all other topics
+ * @param isForAll whether other topics have a destination too, or an answer
  */
-record ByTopic(Map<String, ?> routes, Object otherwise) {
+record ByTopic(Map<String, ?> routes, Object otherwise, boolean isForAll) {
     /** Null if the destination is one for all topics. */
     static @Nullable ByTopic of(Object destination) {
         if (destination instanceof Routes routes) {
             return routes.routes();
         }
         return destination instanceof Handlers handlers ? handlers.routes() : null;
-    }
-
-    Object routeOf(String topic) {
-        Object route = routes.get(topic);
-        return route == null ? otherwise : route;
-    }
-
-    /** Topics with a route of their own. */
-    Set<String> topics() {
-        return routes.keySet();
     }
 }

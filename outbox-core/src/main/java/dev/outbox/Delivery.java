@@ -43,24 +43,20 @@ abstract class Delivery {
         this.stopping = parts.stopping();
     }
 
+    /** The poller has been started. */
+    void started() {}
+
     /** How many runs a worker takes at a time. */
     int runsPerCall() {
         return 1;
     }
 
-    /** Delivers these runs, or gives back what could not be. */
-    void deliver(List<Run> runs) {
-        try {
-            for (Run run : runs) {
-                while (deliverNext(run)) {}
-            }
-        } finally {
-            runs.forEach(this::finish);
-        }
-    }
-
-    /** Delivers the next item of a run; false if nothing more of it is to be delivered. */
-    abstract boolean deliverNext(Run run);
+    /**
+     * Delivers these runs, or gives back what could not be. Their next items have one route.
+     *
+     * @return runs that go on with an item of another route
+     */
+    abstract List<Run> deliver(List<Run> runs);
 
     boolean isStopping() {
         return stopping.getAsBoolean();
@@ -132,6 +128,9 @@ abstract class Delivery {
         if (cause instanceof RetryAfter asked) {
             return verdicts.retryAfter(run, item, asked, started);
         }
+        if (cause instanceof UnknownTypeException unknown) {
+            return verdicts.unknownType(run, item, unknown, started);
+        }
         if (cause instanceof Error error) {
             errors.survived(item, error);
         }
@@ -174,8 +173,7 @@ abstract class Delivery {
             return Route.Standing.HEALTHY;
         }
         boolean last = options.retry().isExhausted(item.attempt());
-        Route.Standing standing =
-                routes.of(item).failed(item, recognised, last, routes.areSeveral(), call.started(), options.now());
+        Route.Standing standing = routes.of(item).failed(item, recognised, last, call.started(), options.now());
         if (standing.slowedDown()) {
             LOG.warn(
                     "poller {}: the destination of topic {} accepts nothing, so it is called less often: {}",

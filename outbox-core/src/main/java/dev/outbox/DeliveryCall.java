@@ -5,8 +5,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call of a destination under way, for one item or a batch. An interrupt is for the whole call: a lost lease
- * interrupts it only if no other item of it is still wanted. Thread-safe.
+ * A call of a destination that is under way, with one item or a batch. An interrupt ends the whole call, so a lost lease
+ * interrupts it only if no other item of the call still has its lease. Thread-safe.
  */
 final class DeliveryCall {
     /** Why a call was interrupted. */
@@ -27,7 +27,7 @@ final class DeliveryCall {
         this.started = started;
     }
 
-    /** An item of this run is part of it. */
+    /** The call includes an item of this run. */
     synchronized void add(Run run) {
         wanted.add(run);
     }
@@ -36,7 +36,7 @@ final class DeliveryCall {
         return started;
     }
 
-    /** @return whether it was under way and not interrupted yet */
+    /** @return false if the call was over or interrupted already */
     synchronized boolean interrupt(Interruption why) {
         if (over || interruption != null) {
             return false;
@@ -46,7 +46,7 @@ final class DeliveryCall {
         return true;
     }
 
-    /** The result for this run will be of no use. */
+    /** The run has lost its lease, so the call's result is of no use to it. */
     synchronized void leaseLost(Run run) {
         wanted.remove(run);
         if (wanted.isEmpty()) {

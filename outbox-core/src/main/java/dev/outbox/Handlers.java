@@ -34,7 +34,7 @@ public final class Handlers implements TransactionalDestination {
 
     /** A handler for this topic, and none for any other yet. */
     public static Handlers on(String topic, TransactionalDestination handler) {
-        return new Handlers(Map.of(), UnknownTopic.RETRY, null).and(topic, handler);
+        return new Handlers(Map.of(), UnknownTopic.LEAVE, null).and(topic, handler);
     }
 
     /**
@@ -52,7 +52,7 @@ public final class Handlers implements TransactionalDestination {
         return new Handlers(handlers, unknown, poller);
     }
 
-    /** What becomes of items without a handler. Default: {@link UnknownTopic#RETRY}. */
+    /** What becomes of items without a handler. Default: {@link UnknownTopic#LEAVE}. */
     public Handlers unknown(UnknownTopic unknown) {
         return new Handlers(byTopic, Require.present("unknown", unknown), poller);
     }
@@ -63,7 +63,7 @@ public final class Handlers implements TransactionalDestination {
     }
 
     ByTopic routes() {
-        return new ByTopic(byTopic, this);
+        return new ByTopic(byTopic, this, unknown != UnknownTopic.LEAVE);
     }
 
     @Override
@@ -80,7 +80,7 @@ public final class Handlers implements TransactionalDestination {
         String problem = "no handler for topic " + item.topic()
                 + "; add on(...) or and(...), or restrict the poller with topics(...)";
         switch (unknown) {
-            case RETRY -> throw new IllegalStateException(problem);
+            case LEAVE, RETRY -> throw new IllegalStateException(problem);
             case DEAD -> throw new PermanentFailureException(problem);
             case IGNORE -> {
                 LOG.warn("{} is ignored: no handler for its topic", item);

@@ -13,9 +13,38 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** All runs this poller holds leases for. Thread-safe. */
 final class InFlight {
+    /** How many items are leased, and about how many bytes their payloads have. */
+    static final class Held {
+        private final AtomicInteger items = new AtomicInteger();
+        private final AtomicLong bytes = new AtomicLong();
+
+        int items() {
+            return items.get();
+        }
+
+        long bytes() {
+            return bytes.get();
+        }
+
+        private void add(WorkItem item) {
+            items.incrementAndGet();
+            bytes.addAndGet(item.message().payloadSize());
+        }
+
+        private void remove(WorkItem item) {
+            items.decrementAndGet();
+            bytes.addAndGet(-item.message().payloadSize());
+        }
+    }
+
+    private final RouteTable routes;
     private final Set<Run> runs = ConcurrentHashMap.newKeySet();
-    private final AtomicInteger items = new AtomicInteger();
-    private final AtomicLong bytes = new AtomicLong();
+    private final Held all = new Held();
+    private final Map<Route, Held> byRoute = new ConcurrentHashMap<>();
+
+    InFlight(RouteTable routes) {
+        this.routes = routes;
+    }
 
     /** Groups a claim into runs: one per key, one per unkeyed item. */
     List<Run> add(Claim claim, long claimed, long deadline) {
@@ -31,33 +60,44 @@ final class InFlight {
         }
         byKey.values().forEach(run -> added.add(new Run(run, claim, claimed, deadline)));
         runs.addAll(added);
-        items.addAndGet(claim.items().size());
-        claim.items().forEach(item -> bytes.addAndGet(item.message().payloadSize()));
+        for (WorkItem item : claim.items()) {
+            all.add(item);
+            of(routes.of(item)).add(item);
+        }
         return added;
+    }
+
+    /** The item was delivered, and nothing but another transaction's lock keeps it: it takes no room any more. */
+    void setAside(Run run, WorkItem item) {
+        if (run.setAside(item)) {
+            makeRoom(item);
+        }
     }
 
     /** The item's lease has ended, or is given up. */
     void settled(Run run, WorkItem item) {
         if (run.settled(item)) {
-            items.decrementAndGet();
-            bytes.addAndGet(-item.message().payloadSize());
+            makeRoom(item);
         }
         if (run.isSettled()) {
             runs.remove(run);
         }
     }
 
+    private void makeRoom(WorkItem item) {
+        all.remove(item);
+        of(routes.of(item)).remove(item);
+    }
+
     Collection<Run> runs() {
         return runs;
     }
 
-    /** How many items are leased. */
-    int size() {
-        return items.get();
+    Held all() {
+        return all;
     }
 
-    /** About how many bytes their payloads have. */
-    long bytes() {
-        return bytes.get();
+    Held of(Route route) {
+        return byRoute.computeIfAbsent(route, one -> new Held());
     }
 }

@@ -271,7 +271,8 @@ public final class Message {
      * the serializer of the outbox or inbox the message came from.
      *
      * @param type exactly the class the message's type name stands for
-     * @throws PermanentFailureException if the type name is missing or unknown, or the payload does not fit it
+     * @throws UnknownTypeException if the type name is unknown
+     * @throws PermanentFailureException if the type name is missing, or the payload does not fit it
      * @throws IllegalArgumentException if the body is of another class
      * @throws IllegalStateException if there is nothing to decode with
      */

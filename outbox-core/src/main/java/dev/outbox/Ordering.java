@@ -3,10 +3,13 @@ package dev.outbox;
 /** How far the order of messages with a key is guarded at enqueue. Messages without a key are unordered. */
 public enum Ordering {
     /**
-     * Enqueue takes a lock, held to the end of the caller's transaction, for each bucket its keys fall
-     * into, before the sequence is drawn: for one key, sequence order is commit order. Two transactions
-     * that enqueue the same keys in opposite order can deadlock; the database's own retryable error says
-     * so. The default.
+     * Enqueue locks each key before the sequence is drawn, to the end of the caller's transaction: for one key,
+     * sequence order is commit order. Two transactions that enqueue the same keys in opposite order, call by call,
+     * can deadlock; the database reports that as a retryable error. The default.
+     *
+     * <p>On PostgreSQL a transaction locks up to 250 keys one by one. If it has more, it locks all keys of the table:
+     * it waits for other transactions with keys there, and they wait until it ends. On SQL Server keys share 1,024
+     * locks per table.
      */
     STRICT,
     /**

@@ -42,12 +42,12 @@ public final class Outages {
                         || cause instanceof EOFException);
     }
 
-    /** Whether a database connection was lost or could not be had, by SQLState. */
+    /** Whether a database connection was lost, could not be had, or leads to what is no primary any more, by SQLState. */
     static boolean isDatabaseConnection(Throwable failure) {
         return anyCause(failure, cause -> {
             String state = sqlState(cause);
             return cause instanceof SQLTransientConnectionException
-                    || (state != null && (state.startsWith("08") || state.startsWith("57P")));
+                    || (state != null && (state.startsWith("08") || state.startsWith("57P") || state.equals("25006")));
         });
     }
 

@@ -26,8 +26,9 @@ public interface PayloadSerializer {
      * Called where the destination asks for the body.
      *
      * @param type the class to decode to: exactly the one the type name stands for
-     * @throws PermanentFailureException if the type name is unknown (it is named) or the content does not fit
-     *     the type (the content is not repeated): no retry can help
+     * @throws UnknownTypeException if the type name is unknown (it is named): a newer version may know it
+     * @throws PermanentFailureException if the content does not fit the type (the content is not repeated): no
+     *     retry can help
      * @throws IllegalArgumentException if the type name stands for another class than {@code type}
      */
     <T> T decode(EncodedBody body, Class<T> type);

@@ -51,6 +51,7 @@ final class PollLoop {
     private final BatchSize batchSize;
     private final InFlight inFlight;
     private final RouteTable routes;
+    private final ClaimRoom room;
     private final FailureLog log;
     private final boolean probesOneByOne;
     private final Consumer<List<Run>> deliver;
@@ -66,6 +67,10 @@ final class PollLoop {
     private int failures;
     private int sinceNextDue;
     private boolean knowsNextDue;
+
+    /** Whether the last claim was not for all topics. */
+    private boolean leavesOut;
+
     private long nextDueAt;
 
     PollLoop(
@@ -83,6 +88,7 @@ final class PollLoop {
         this.batchSize = new BatchSize(Math.min(atOnce, options.maxBatch()), options.maxBatch());
         this.inFlight = inFlight;
         this.routes = routes;
+        this.room = new ClaimRoom(options, inFlight, routes);
         this.log = log;
         this.probesOneByOne = runsPerCall == 1;
         this.deliver = deliver;
@@ -108,8 +114,19 @@ final class PollLoop {
     /** An item of our own will be due after this long: do not sleep past it. */
     void dueIn(Duration delay) {
         long due = options.now() + delay.toNanos();
-        ownDue.accumulateAndGet(due, (known, other) -> known == NEVER || other - known < 0 ? other : known);
-        signal.ring();
+        long known = ownDue.getAndAccumulate(due, PollLoop::earlier);
+        if (earlier(known, due) != known) {
+            signal.ring();
+        }
+    }
+
+    private static long earlier(long known, long due) {
+        return known == NEVER || due - known < 0 ? due : known;
+    }
+
+    /** Whether a claim waits until something is settled. */
+    boolean wantsRoom() {
+        return wantsRoom.get();
     }
 
     /** Something was settled; of interest only if the loop waits for room. */
@@ -124,24 +141,20 @@ final class PollLoop {
         if (!probe()) {
             return;
         }
-        ClaimRequest now = routes.atFullSpeed(request);
+        wantsRoom.set(true); // before looking, so that room made meanwhile is not missed
+        ClaimRequest now = room.claim(request, batchSize.get());
         if (now == null) {
-            signal.await(Math.max(SHORTEST_IDLE, routes.untilCall()));
+            long patience = Math.min(room.patience().toNanos(), routes.untilCall());
+            signal.await(Math.max(SHORTEST_IDLE, patience));
             return;
         }
-        if (!hasRoom()) {
-            wantsRoom.set(true);
-            if (!hasRoom()) {
-                signal.await(options.lease().toNanos());
-            }
-            wantsRoom.set(false);
-            return;
-        }
+        wantsRoom.set(room.isShort());
+        leavesOut = !now.topics().equals(request.topics()) || !now.except().isEmpty();
         Claim claim;
         try {
             batchSize.claims(options.now());
-            claim = claim(now.count(batchSize.get()), null);
-            batchSize.claimed(claim.items().size());
+            claim = claim(now, null);
+            batchSize.claimed(claim.items().size(), now.count());
             failures = 0;
             vitals.claimed();
         } catch (RuntimeException e) {
@@ -225,10 +238,6 @@ final class PollLoop {
         return permitted;
     }
 
-    private boolean hasRoom() {
-        return inFlight.size() <= batchSize.get() && inFlight.bytes() <= options.batchBytes();
-    }
-
     /**
      * Claims once, and hands over what came.
      *
@@ -285,8 +294,14 @@ final class PollLoop {
         return Math.min(untilNextDue(), untilOwnDue());
     }
 
-    /** From memory, but now and then from the source: an idle poller should cost next to nothing. */
+    /**
+     * From memory, but now and then from the source: an idle poller should cost next to nothing. While topics are left out,
+     * the source would answer for those too, and it would be asked again and again.
+     */
     private long untilNextDue() {
+        if (leavesOut) {
+            return Long.MAX_VALUE;
+        }
         long now = options.now();
         if (asksNextDue || sinceNextDue++ % NEXT_DUE_EVERY == 0 || (knowsNextDue && nextDueAt - now <= 0)) {
             asksNextDue = false;

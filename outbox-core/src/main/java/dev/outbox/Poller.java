@@ -14,7 +14,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * Moves items from a source to a destination and settles what happened.
  *
  * <p>Started, it has a thread that claims, one that settles, one that renews leases and one that purges,
- * and delivers on its own threads or the given executor. It uses at most two connections at a time, and twice a
- * minute a third one for a moment; a
+ * and delivers on its own threads or the given executor. Each of the four uses a connection while it runs a statement, so
+ * that none waits for another: at most four at a time, mostly two; a
  * transactional destination one more per item under way. Any number of pollers, in one JVM or many, may
  * share a source's table.
  *
@@ -57,14 +56,15 @@ public final class Poller implements AutoCloseable {
     }
 
     private final PollerOptions options;
-    private final InFlight inFlight = new InFlight();
-    private final ReentrantLock io = new ReentrantLock();
+    private final InFlight inFlight;
     private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
     private final CountDownLatch closed = new CountDownLatch(1);
+    private final RouteTable routes;
     private final PollLoop loop;
     private final Settler settler;
     private final FailureLog log;
     private final ErrorReport errors;
+    private final SettleLinger linger;
     private final Renewer renewer;
     private final Delivery delivery;
     private final Vitals vitals;
@@ -85,10 +85,12 @@ public final class Poller implements AutoCloseable {
         this.vitals = new Vitals(options);
         this.log = new FailureLog(options);
         this.errors = new ErrorReport(options, log, vitals);
-        this.settler = new Settler(options, inFlight, log, io, this::onSettled);
-        RouteTable routes = new RouteTable(options, destination);
+        this.routes = new RouteTable(options, destination);
+        this.inFlight = new InFlight(routes);
+        this.settler = new Settler(options, inFlight, log, this::onSettled);
         this.delivery = form.delivery(new Delivery.Parts(options, routes, inFlight, settler, errors, this::isStopping));
-        this.renewer = new Renewer(options, inFlight, settler, io, this::forgetPromised);
+        this.linger = new SettleLinger((long) options.concurrency() * delivery.runsPerCall());
+        this.renewer = new Renewer(options, inFlight, settler, this::forgetPromised);
         this.loop = new PollLoop(
                 options, inFlight, routes, log, delivery.runsPerCall(), this::deliver, delivery::finish, vitals);
     }
@@ -115,8 +117,8 @@ public final class Poller implements AutoCloseable {
             if (executor == null) {
                 executor = ownExecutor = Executors.newFixedThreadPool(options.concurrency(), this::workerThread);
             }
-            workers =
-                    new Workers(executor, options.concurrency(), delivery, error -> errors.survived("deliver", error));
+            workers = new Workers(
+                    executor, options.concurrency(), delivery, routes, error -> errors.survived("deliver", error));
             vitals.start();
             options.wakeUps().forEach(wakeUp -> subscriptions.add(wakeUp.subscribe(this::wakeUp)));
             startThread("claim", this::claimLoop);
@@ -125,6 +127,7 @@ public final class Poller implements AutoCloseable {
             startThread("purge", this::purgeLoop);
         }
         LOG.info("poller {} started: {}", options.name(), options.describe());
+        delivery.started();
         return this;
     }
 
@@ -144,9 +147,9 @@ public final class Poller implements AutoCloseable {
         try {
             return loop.once();
         } finally {
-            while (!settler.isEmpty()) {
+            do {
                 settler.flush();
-            }
+            } while (!settler.isEmpty() && !settler.waitsForLocks());
         }
     }
 
@@ -249,7 +252,9 @@ public final class Poller implements AutoCloseable {
         if (isStopping()) {
             runs.forEach(delivery::finish);
         } else if (delivering == null) {
-            delivery.deliver(runs);
+            for (List<Run> left = runs; !left.isEmpty(); ) {
+                left = delivery.deliver(left);
+            }
         } else {
             try {
                 delivering.add(runs);
@@ -289,15 +294,21 @@ public final class Poller implements AutoCloseable {
         long giveUp = Long.MAX_VALUE;
         while (!settlerStops || !settler.isEmpty()) {
             boolean closing = settlerStops;
-            if (!closing) {
-                settler.await(Duration.ofSeconds(1).toNanos());
-            } else if (giveUp == Long.MAX_VALUE) {
+            if (closing && giveUp == Long.MAX_VALUE) {
                 giveUp = System.nanoTime() + options.drainTimeout().plus(GRACE).toNanos();
+            }
+            settler.await(Duration.ofSeconds(1).toNanos());
+            if (!closing) {
+                settler.gather(linger, loop::wantsRoom, () -> settlerStops);
             }
             try {
                 settler.flush();
                 loop.madeRoom();
                 failures = 0;
+                if (closing && settler.waitsForLocks() && System.nanoTime() - giveUp >= 0) {
+                    LOG.warn("poller {}: rows stayed locked at close; their leases will expire", options.name());
+                    return;
+                }
             } catch (RuntimeException e) {
                 if (closing && System.nanoTime() - giveUp >= 0) {
                     LOG.warn("poller {}: gave up settling at close; the leases will expire", options.name(), e);
@@ -337,7 +348,6 @@ public final class Poller implements AutoCloseable {
         log.close();
     }
 
-    /** Not under the lock of settles and renewals: whoever holds up a heartbeat must not hold up those. */
     private void beatIfDue() {
         if (System.nanoTime() - nextBeat >= 0) {
             vitals.beat();
@@ -361,13 +371,7 @@ public final class Poller implements AutoCloseable {
 
     private int purgeBatch() {
         beatIfDue();
-        int removed;
-        io.lock();
-        try {
-            removed = options.source().purge();
-        } finally {
-            io.unlock();
-        }
+        int removed = options.source().purge();
         if (removed > 0) {
             LOG.debug("poller {}: purged {} items", options.name(), removed);
             options.emit(() -> new OutboxEvent.Purged(removed));

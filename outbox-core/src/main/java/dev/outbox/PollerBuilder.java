@@ -136,7 +136,10 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** The most deliveries at a time, 1 to 1,000. Default: 4. */
+    /**
+     * The most deliveries at a time, 1 to 1,000. Where there are several destinations, by topic, a single one gets half of
+     * them at most. Default: 4.
+     */
     public PollerBuilder concurrency(int concurrency) {
         this.concurrency = Require.between("concurrency", concurrency, 1, 1_000);
         return this;
@@ -171,7 +174,8 @@ public final class PollerBuilder {
 
     /**
      * An item older than this becomes Dead instead of being put off once more without counting an attempt: by {@link
-     * RetryAfter}, or because its destination cannot be reached or accepts nothing. The age counts from when the item
+     * RetryAfter}, because its destination cannot be reached or accepts nothing, or because its {@link
+     * UnknownTypeException type} is unknown. The age counts from when the item
      * was first due; a requeue starts it anew. 10 ms to 366 days. Default: 7 days.
      */
     public PollerBuilder maxAge(Duration maxAge) {
@@ -226,8 +230,10 @@ public final class PollerBuilder {
     }
 
     /**
-     * Only these topics, so that several pollers can share one table. Default: all. An item of another topic
-     * holds back its key for this poller too.
+     * Only these topics, so that several pollers can share one table. Default: those with a route of {@link
+     * Destination#byTopic()} without {@link Routes#otherwise otherwise}, or with a handler of {@link Handlers} that {@link
+     * UnknownTopic#LEAVE leave} others; with any other destination all. An item of another topic holds back its key for this
+     * poller too.
      */
     public PollerBuilder topics(String... topics) {
         for (String topic : topics) {
@@ -254,7 +260,7 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** @throws IllegalStateException if there is no destination */
+    /** @throws IllegalStateException if there is no destination, or one by topic without a route */
     public Poller build() {
         if (form == null || destination == null) {
             throw new IllegalStateException(
@@ -266,6 +272,19 @@ public final class PollerBuilder {
     /** {@link #build()} and {@link Poller#start()}. */
     public Poller start() {
         return build().start();
+    }
+
+    /** The topics to claim; none means all. */
+    private Set<String> claimed() {
+        ByTopic routes = destination == null ? null : ByTopic.of(destination);
+        if (!topics.isEmpty() || routes == null || routes.isForAll()) {
+            return Set.copyOf(topics);
+        }
+        if (routes.routes().isEmpty()) {
+            throw new IllegalStateException(
+                    "the poller's destination has no route; add route(...) or otherwise(...) to Destination.byTopic()");
+        }
+        return Set.copyOf(routes.routes().keySet());
     }
 
     private PollerOptions options() {
@@ -287,7 +306,7 @@ public final class PollerBuilder {
                 maxIdle,
                 drainTimeout,
                 purgeEvery,
-                Set.copyOf(topics),
+                claimed(),
                 List.copyOf(wakeUps),
                 new Emitter(listeners),
                 ticker);

@@ -3,6 +3,12 @@ package dev.outbox;
 /**
  * The band of a message. Bands order unkeyed messages, and the heads of keys, against each other; they
  * never reorder the messages inside a key.
+ *
+ * <p>No band starves. While unkeyed messages of all bands wait, a claim takes 65 % of them from {@link #HIGH}, 25 % from
+ * {@link #NORMAL} and 10 % from {@link #BULK}. What a band does not use goes to the others, HIGH first and BULK last.
+ *
+ * <p>Of messages with a key, a claim looks at nine new ones of HIGH for three of NORMAL and one of BULK. For a retry, and for
+ * the next message of a key with a backlog, priority decides nothing.
  */
 public enum Priority {
     HIGH(0),

@@ -2,20 +2,21 @@ package dev.outbox;
 
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.spi.Lease;
+import dev.outbox.spi.Unchanged;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Prolongs the leases of everything in flight when a third of their length is gone. A call that takes
  * longer than the maximum is interrupted and not prolonged any more; a run of which one lease is lost is
- * lost altogether. A run to which nothing happens for as long is given back if nothing of it was begun; otherwise
+ * lost altogether. A run of which another transaction has locked a row keeps the deadline it has, and is tried again at
+ * the next look. A run to which nothing happens for as long is given back if nothing of it was begun; otherwise
  * its leases expire. So no mishap in the poller itself can hold a row for ever.
  */
 final class Renewer {
@@ -25,15 +26,13 @@ final class Renewer {
     private final InFlight inFlight;
     private final Settler settler;
     private final Verdicts verdicts;
-    private final ReentrantLock io;
     private final Runnable onStuck;
 
-    Renewer(PollerOptions options, InFlight inFlight, Settler settler, ReentrantLock io, Runnable onStuck) {
+    Renewer(PollerOptions options, InFlight inFlight, Settler settler, Runnable onStuck) {
         this.options = options;
         this.inFlight = inFlight;
         this.settler = settler;
         this.verdicts = new Verdicts(options);
-        this.io = io;
         this.onStuck = onStuck;
     }
 
@@ -44,25 +43,20 @@ final class Renewer {
 
     void renew() {
         stopOverlong();
-        io.lock();
-        try {
-            long now = options.now();
-            Map<Lease, Run> leases = new LinkedHashMap<>();
-            for (Run run : inFlight.runs()) {
-                if (run.isLost(now)) {
-                    lose(run);
-                } else if (run.isStuck(longestWait(), now)) {
-                    giveUp(run);
-                } else if (!isOverlong(run, now)
-                        && run.deadline() - now <= options.lease().toNanos() * 2 / 3) {
-                    run.leased().forEach(item -> leases.put(run.lease(item), run));
-                }
+        long now = options.now();
+        Map<Lease, Run> leases = new LinkedHashMap<>();
+        for (Run run : inFlight.runs()) {
+            if (run.isLost(now)) {
+                lose(run);
+            } else if (run.isStuck(longestWait(), now)) {
+                giveUp(run);
+            } else if (!isOverlong(run, now)
+                    && run.deadline() - now <= options.lease().toNanos() * 2 / 3) {
+                run.leased().forEach(item -> leases.put(run.lease(item), run));
             }
-            if (!leases.isEmpty()) {
-                renew(leases, now);
-            }
-        } finally {
-            io.unlock();
+        }
+        if (!leases.isEmpty()) {
+            renew(leases, now);
         }
     }
 
@@ -81,18 +75,12 @@ final class Renewer {
     }
 
     private void renew(Map<Lease, Run> leases, long now) {
-        Set<Lease> lost = options.source().renew(List.copyOf(leases.keySet()), options.lease());
-        Set<Run> lostRuns = new LinkedHashSet<>();
-        leases.forEach((lease, run) -> {
-            // what was settled in its own transaction meanwhile is not lost but done
-            if (lost.contains(lease)
-                    && run.leased().stream().anyMatch(item -> run.lease(item).equals(lease))) {
-                lostRuns.add(run);
-            }
-        });
+        Unchanged unchanged = options.source().renew(List.copyOf(leases.keySet()), options.lease());
+        Set<Run> lostRuns = stillLeased(unchanged.lost(), leases);
+        Set<Run> lockedRuns = stillLeased(unchanged.locked(), leases);
         List<Lease> renewed = new ArrayList<>();
         leases.forEach((lease, run) -> {
-            if (!lostRuns.contains(run)) {
+            if (!lostRuns.contains(run) && !lockedRuns.contains(run)) {
                 run.renewed(now + options.lease().toNanos());
                 renewed.add(lease);
             }
@@ -101,6 +89,18 @@ final class Renewer {
         if (!renewed.isEmpty()) {
             options.emit(() -> new OutboxEvent.Renewed(options.name(), renewed));
         }
+    }
+
+    /** The runs of these leases, but for those settled meanwhile: what is Done is neither lost nor locked. */
+    private static Set<Run> stillLeased(Set<Lease> unchanged, Map<Lease, Run> leases) {
+        Set<Run> runs = new LinkedHashSet<>();
+        leases.forEach((lease, run) -> {
+            if (unchanged.contains(lease)
+                    && run.leased().stream().anyMatch(item -> run.lease(item).equals(lease))) {
+                runs.add(run);
+            }
+        });
+        return runs;
     }
 
     private void stopOverlong() {

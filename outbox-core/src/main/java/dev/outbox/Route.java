@@ -15,21 +15,21 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A destination as the pollers of one queue know it: whether it accepts anything, and how often it may be called. All
- * pollers of an outbox or inbox with the same destination, or an equal one, share it. Thread-safe.
+ * What the pollers of one queue know about a destination: whether it accepts anything, and how often it may be called. All
+ * pollers of an outbox or inbox with the same destination, or an equal one, share its route. Thread-safe.
  *
- * <p>It never holds a verdict back. It answers two questions about a failure that has just happened: is the
- * destination to blame, so that a last attempt must not kill the item, and how soon may the next call be made.
+ * <p>It never holds a verdict back. After a failure it answers two questions: is the destination to blame, so that a last
+ * attempt must not kill the item, and how soon may the next call be made?
  *
  * <ul>
- *   <li>The route <i>accepts nothing</i> if {@value #ENOUGH} different items failed since its last success. Then no
- *       item dies of its last attempt; and since the last success fewer than that many may.
- *   <li>The route is <i>slow</i> after {@value #MANY} failures since its last success, or {@value #ENOUGH} of them
- *       that were recognised as an outage: one call at a time, after a pause that doubles with each failure. One
+ *   <li>The route <i>accepts nothing</i> if {@value #ENOUGH} different items failed since its last success. While that is
+ *       so, no item dies of its last attempt. In any case, fewer than {@value #ENOUGH} items die between two successes.
+ *   <li>The route is <i>slow</i> after {@value #MANY} failures since its last success, or {@value #ENOUGH} that were
+ *       recognised as an outage. Then it is called one call at a time, after a pause that doubles with each failure. One
  *       success restores full speed.
- *   <li>An item that failed, although the route then accepted others, is a <i>suspect</i>. Its failures say nothing
- *       about the route, so that any number of bad items beside good ones can neither slow it down nor keep each other
- *       alive; unless the route has accepted nothing for a while.
+ *   <li>An item that failed while the route accepted others is a <i>suspect</i>. Its failures do not count, so that bad
+ *       items beside good ones neither slow the route down nor keep each other alive. Once the route has accepted nothing
+ *       for a while, they count again.
  * </ul>
  */
 final class Route {
@@ -42,7 +42,7 @@ final class Route {
     static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
     static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
-    /** For so long a route without a success does not kill items that failed before this process knew them. */
+    /** For so long a route without a success does not kill items that had failed before this process saw them. */
     static final Duration FIRST_MINUTES = Duration.ofMinutes(5);
 
     /** While another poller makes the one call, look again after this. */
@@ -81,7 +81,6 @@ final class Route {
     private int failures;
     private int outages;
     private int deaths;
-    private long firstFailed;
     private int batchLimit = Integer.MAX_VALUE;
 
     private boolean slow;
@@ -107,7 +106,7 @@ final class Route {
             return Route.this.isSuspect(item);
         }
 
-        /** The call was not made, or has told nothing. Does nothing if the permit has ended. */
+        /** The call was not made, or had no result. Does nothing if the permit has ended. */
         void giveBack() {
             Route.this.giveBack(this);
         }
@@ -124,9 +123,9 @@ final class Route {
     }
 
     /**
-     * What the route thinks after a failure.
+     * What follows from a failure.
      *
-     * @param kills whether a last attempt makes the item Dead; not if the destination rather than the item is to blame
+     * @param kills whether a last attempt makes the item Dead, because the item rather than the destination is to blame
      * @param pause the longest delay to give to an item; zero for no limit
      * @param slowedDown whether this failure has slowed it down
      */
@@ -166,8 +165,8 @@ final class Route {
     }
 
     /**
-     * The destination took an item. That says something only about calls that began before this one: a long call may
-     * succeed while the destination is going down.
+     * The destination accepted an item. That says something only about failures of calls that began before this one: a
+     * long call may succeed while the destination is going down.
      *
      * @return whether the route was slow until now
      */
@@ -191,7 +190,6 @@ final class Route {
         failures = failed.size();
         outages = 0;
         deaths = 0;
-        firstFailed = failed.values().stream().mapToLong(Long::longValue).min().orElse(0);
         slow = false;
         permit = null;
         pause = Duration.ZERO;
@@ -203,17 +201,11 @@ final class Route {
      *
      * @param recognised whether the failure is known to be an outage
      * @param last whether it was the item's last attempt
-     * @param impatient whether other routes wait for the workers that calls of this one keep busy: then it need not fail
-     *     {@value #MANY} times if it has accepted nothing for a while
      * @param started when the call began
      */
-    synchronized Standing failed(
-            WorkItem item, boolean recognised, boolean last, boolean impatient, long started, long now) {
+    synchronized Standing failed(WorkItem item, boolean recognised, boolean last, long started, long now) {
         int seenHere = seen.merge(item.id(), 1, Integer::sum);
         if (!suspects.contains(item.id()) || now - lastAccepted >= QUIET.toNanos()) {
-            if (failed.isEmpty()) {
-                firstFailed = started;
-            }
             failed.put(item.id(), started);
             failures++;
             outages += recognised ? 1 : 0;
@@ -222,8 +214,7 @@ final class Route {
         boolean acceptsNothing = beganInOutage || acceptsNothing(item, seenHere, now);
         boolean kills = !acceptsNothing && deaths < ENOUGH - 1;
         deaths += kills && last && !recognised ? 1 : 0;
-        boolean tooLong = impatient && failed.size() >= ENOUGH && now - firstFailed >= QUIET.toNanos();
-        boolean slowsDown = !slow && (failures >= MANY || outages >= ENOUGH || tooLong);
+        boolean slowsDown = !slow && (failures >= MANY || outages >= ENOUGH);
         if (slowsDown) {
             slow = true;
             slowSince = now;

@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The routes of one poller: one per destination where it routes by topic, else a single one. Says what to claim while
- * some of them are slow. Thread-safe.
+ * The routes of one poller: one per destination where it routes by topic, otherwise a single one. It narrows claims to the
+ * topics that may be delivered now. Thread-safe.
  */
 final class RouteTable {
     private final PollerOptions options;
@@ -27,6 +27,9 @@ final class RouteTable {
 
     /** Those that items of this poller can go to. */
     private final List<Route> all;
+
+    /** The same without the route of topics that have no destination: those items are only refused. */
+    private final List<Route> destinations;
 
     RouteTable(PollerOptions options, Object destination) {
         this.options = options;
@@ -43,14 +46,23 @@ final class RouteTable {
         }
         options.topics().forEach(topic -> distinct.add(of(topic)));
         this.all = List.copyOf(distinct);
+        boolean refuses = routes != null && routes.otherwise() == destination;
+        this.destinations =
+                all.stream().filter(route -> !refuses || route != otherwise).toList();
     }
 
     private Route route(Object destination) {
         return Route.of(options.source().queue(), destination, options.ticker());
     }
 
+    /** Whether a slow destination could delay others. */
     boolean areSeveral() {
-        return all.size() > 1;
+        return destinations.size() > 1;
+    }
+
+    /** Those with a destination, whose calls may take long. */
+    List<Route> destinations() {
+        return destinations;
     }
 
     Route of(WorkItem item) {
@@ -64,10 +76,16 @@ final class RouteTable {
     /** The same claim without the topics of slow routes; null if none is left. */
     @Nullable
     ClaimRequest atFullSpeed(ClaimRequest request) {
-        if (all.stream().noneMatch(Route::isSlow)) {
-            return request;
-        }
-        return of(request, route -> !route.isSlow());
+        return atFullSpeed(request, Set.of());
+    }
+
+    /** The same claim without the topics of slow routes and of these; null if none is left. */
+    @Nullable
+    ClaimRequest atFullSpeed(ClaimRequest request, Set<Route> leftOut) {
+        Set<Route> wanted = all.stream()
+                .filter(route -> !route.isSlow() && !leftOut.contains(route))
+                .collect(Collectors.toSet());
+        return wanted.size() == all.size() ? request : of(request, wanted::contains);
     }
 
     /** The one call that a slow route allows, and the claim that finds items for it. */

@@ -34,13 +34,16 @@ public final class Routes implements Destination {
         return new Routes(routes, otherwise);
     }
 
-    /** Where items without a route of their own go. Default: nowhere, they fail and are retried. */
+    /**
+     * Where items without a route of their own go. Default: nowhere. A poller then claims only the topics with a route,
+     * unless its {@link PollerBuilder#topics topics} are given; another topic among those fails and is retried.
+     */
     public Routes otherwise(Destination destination) {
         return new Routes(byTopic, Require.present("destination", destination));
     }
 
     ByTopic routes() {
-        return new ByTopic(byTopic, otherwise == null ? this : otherwise);
+        return new ByTopic(byTopic, otherwise == null ? this : otherwise, otherwise != null);
     }
 
     @Override

@@ -28,7 +28,13 @@ final class Run {
 
     private boolean lost;
     private int next;
-    private @Nullable String settling;
+
+    /** Items that a settle under way ends. */
+    private final Set<String> settling = new HashSet<>();
+
+    /** Items that take no room, for another transaction has locked their rows. */
+    private final Set<String> aside = new HashSet<>();
+
     private @Nullable DeliveryCall call;
     /** Lets it be delivered although its route is slow. */
     private Route.@Nullable Permit permit;
@@ -147,14 +153,24 @@ final class Run {
         return next == 0;
     }
 
-    /** The item is being settled in its own transaction: renewing it would only be in the way. */
-    synchronized void settling(@Nullable WorkItem item) {
-        settling = item == null ? null : item.id();
+    /** A settle of the item is under way: renewing it would only be in the way, and cannot tell whether it is lost. */
+    synchronized void settling(WorkItem item) {
+        settling.add(item.id());
     }
 
-    /** @return whether it was open until now */
+    /** The settle did not change the item. */
+    synchronized void notSettled(WorkItem item) {
+        settling.remove(item.id());
+    }
+
+    /** @return whether it took room until now */
+    synchronized boolean setAside(WorkItem item) {
+        return open.contains(item.id()) && aside.add(item.id());
+    }
+
+    /** @return whether it was open and took room until now */
     synchronized boolean settled(WorkItem item) {
-        return open.remove(item.id());
+        return open.remove(item.id()) && !aside.contains(item.id());
     }
 
     synchronized boolean isSettled() {
@@ -164,7 +180,7 @@ final class Run {
     /** Items whose lease is still needed. */
     synchronized List<WorkItem> leased() {
         return items.stream()
-                .filter(item -> open.contains(item.id()) && !item.id().equals(settling))
+                .filter(item -> open.contains(item.id()) && !settling.contains(item.id()))
                 .toList();
     }
 

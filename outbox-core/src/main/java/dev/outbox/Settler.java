@@ -3,13 +3,14 @@ package dev.outbox;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Unchanged;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,12 +19,21 @@ import org.slf4j.LoggerFactory;
  * Collects verdicts and settles them, as many as have come together in one statement. Each settlement
  * carries the token of its own claim. A settle that fails is tried again until the lease is over; by then
  * somebody else may own the item, and it is dropped.
+ *
+ * <p>Verdicts on items whose rows another transaction has locked are put aside and tried again by themselves, until the
+ * source answers that they are settled or lost: while a row is locked no other poller can take it, whatever its lease
+ * says. Later verdicts of the same run wait behind them, so that a key is settled in its order.
+ *
+ * <p>Verdicts are added by any thread; one thread settles them.
  */
 final class Settler {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
 
     /** The most settlements in one statement, but for a group that must not be split. */
     private static final int MOST = 1_000;
+
+    private static final long FIRST_LOCKED_PAUSE = Duration.ofMillis(10).toNanos();
+    private static final long LAST_LOCKED_PAUSE = Duration.ofSeconds(1).toNanos();
 
     private final PollerOptions options;
     private final InFlight inFlight;
@@ -33,17 +43,21 @@ final class Settler {
 
     private final Signal added = new Signal();
 
-    /** Held while a settle or a renew is under way: both need the same connection and the same truth. */
-    private final ReentrantLock io;
+    /** Verdicts put aside, of each run in their order. */
+    private final Map<Run, List<Verdict>> locked = new LinkedHashMap<>();
+
+    /** Between two tries to settle those; doubled when one settles nothing. */
+    private long lockedPause = FIRST_LOCKED_PAUSE;
+
+    private long lockedTry;
 
     private final Consumer<Verdict> onSettled;
     private final FailureLog log;
 
-    Settler(PollerOptions options, InFlight inFlight, FailureLog log, ReentrantLock io, Consumer<Verdict> onSettled) {
+    Settler(PollerOptions options, InFlight inFlight, FailureLog log, Consumer<Verdict> onSettled) {
         this.options = options;
         this.inFlight = inFlight;
         this.log = log;
-        this.io = io;
         this.onSettled = onSettled;
     }
 
@@ -59,49 +73,127 @@ final class Settler {
         added.ring();
     }
 
+    /** Whether nothing is left to settle. */
     boolean isEmpty() {
-        return queue.isEmpty() && !io.isLocked();
+        return queue.isEmpty() && locked.isEmpty();
     }
 
-    boolean await(long nanos) {
-        return !queue.isEmpty() || added.await(nanos);
+    /** Whether nothing is left but what another transaction has locked. */
+    boolean waitsForLocks() {
+        return queue.isEmpty() && !locked.isEmpty();
+    }
+
+    /** Waits until there is something to settle, at most this long. */
+    void await(long nanos) {
+        if (queue.isEmpty()) {
+            added.await(locked.isEmpty() ? nanos : Math.max(0, Math.min(nanos, lockedTry - System.nanoTime())));
+        }
     }
 
     void wake() {
         added.ring();
     }
 
-    /** Settles one statement's worth; what could not be settled stays. */
+    /**
+     * Waits until enough verdicts have come together to be settled, or something waits for those that have.
+     *
+     * @param roomWanted whether a claim waits for room
+     */
+    void gather(SettleLinger linger, BooleanSupplier roomWanted, BooleanSupplier stops) {
+        long began = System.nanoTime();
+        long left;
+        do {
+            left = linger.left(queue, inFlight.all().items(), roomWanted.getAsBoolean(), System.nanoTime() - began);
+        } while (left > 0 && !stops.getAsBoolean() && added.await(left));
+    }
+
+    /** Settles one statement's worth, and what is put aside when its time has come; what could not be settled stays. */
     void flush() {
-        io.lock();
-        try {
-            Map<Lease, Verdict> verdicts = new LinkedHashMap<>();
-            List<List<Verdict>> groups = new ArrayList<>();
-            List<Verdict> group;
-            while (verdicts.size() < MOST && (group = queue.poll()) != null) {
+        List<List<Verdict>> groups = new ArrayList<>();
+        Map<Lease, Verdict> verdicts = new LinkedHashMap<>();
+        List<Verdict> group;
+        while (verdicts.size() < MOST && (group = queue.poll()) != null) {
+            List<Verdict> earlier = locked.get(group.get(0).run());
+            if (earlier == null) {
                 groups.add(group);
                 group.forEach(verdict -> verdicts.put(verdict.settlement().lease(), verdict));
+            } else {
+                earlier.addAll(group);
             }
-            if (verdicts.isEmpty()) {
-                return;
-            }
-            Set<Lease> fenced;
-            boolean settled = false;
-            try {
-                fenced = options.source()
-                        .settle(verdicts.values().stream()
-                                .map(Verdict::settlement)
-                                .toList());
-                settled = true;
-            } finally {
-                if (!settled) {
-                    putBack(groups);
-                }
-            }
-            verdicts.forEach((lease, verdict) -> settled(verdict, fenced.contains(lease)));
-        } finally {
-            io.unlock();
         }
+        Unchanged unchanged;
+        boolean answered = false;
+        try {
+            unchanged = settle(verdicts);
+            answered = true;
+        } finally {
+            if (!answered) {
+                putBack(groups);
+            }
+        }
+        boolean first = locked.isEmpty();
+        book(verdicts, unchanged);
+        if (first) {
+            lockedPause = FIRST_LOCKED_PAUSE;
+            lockedTry = System.nanoTime() + lockedPause;
+        } else if (lockedTry - System.nanoTime() <= 0) {
+            settleLocked();
+        }
+    }
+
+    private void settleLocked() {
+        lockedTry = System.nanoTime() + lockedPause;
+        lockedPause = Math.min(2 * lockedPause, LAST_LOCKED_PAUSE);
+        int before = locked.size();
+        Map<Lease, Verdict> verdicts = new LinkedHashMap<>();
+        for (List<Verdict> run : List.copyOf(locked.values())) {
+            if (verdicts.size() + run.size() > MOST) {
+                book(verdicts, settle(verdicts));
+                verdicts.clear();
+            }
+            run.forEach(verdict -> verdicts.put(verdict.settlement().lease(), verdict));
+        }
+        book(verdicts, settle(verdicts));
+        if (locked.size() < before) {
+            lockedPause = FIRST_LOCKED_PAUSE;
+        }
+    }
+
+    /** Settles these in one statement. */
+    private Unchanged settle(Map<Lease, Verdict> verdicts) {
+        if (verdicts.isEmpty()) {
+            return Unchanged.NONE;
+        }
+        verdicts.values().forEach(verdict -> verdict.run().settling(verdict.item()));
+        boolean answered = false;
+        try {
+            Unchanged unchanged = options.source()
+                    .settle(verdicts.values().stream().map(Verdict::settlement).toList());
+            answered = true;
+            return unchanged;
+        } finally {
+            if (!answered) {
+                verdicts.values().forEach(verdict -> verdict.run().notSettled(verdict.item()));
+            }
+        }
+    }
+
+    private void book(Map<Lease, Verdict> verdicts, Unchanged unchanged) {
+        verdicts.values().forEach(verdict -> locked.remove(verdict.run()));
+        verdicts.forEach((lease, verdict) -> {
+            if (unchanged.locked().contains(lease)) {
+                putAside(verdict);
+            } else {
+                settled(verdict, unchanged.lost().contains(lease));
+            }
+        });
+    }
+
+    private void putAside(Verdict verdict) {
+        LOG.debug("poller {}: {} is locked by another transaction, settling it later", options.name(), verdict.item());
+        locked.computeIfAbsent(verdict.run(), run -> new ArrayList<>()).add(verdict);
+        verdict.run().notSettled(verdict.item());
+        inFlight.setAside(verdict.run(), verdict.item());
     }
 
     /** Back to the front, in order; but what is not ours any more is dropped. */

@@ -1,7 +1,7 @@
 package dev.outbox;
 
-/** One call per item. */
-final class SingleDelivery extends Delivery {
+/** To a destination that takes one item at a time. */
+final class SingleDelivery extends OneByOneDelivery {
     private final Destination destination;
 
     SingleDelivery(Destination destination, Parts parts) {
@@ -11,15 +11,7 @@ final class SingleDelivery extends Delivery {
 
     @Override
     @SuppressWarnings("CatchingUnchecked") // whatever a destination throws is a verdict
-    boolean deliverNext(Run run) {
-        WorkItem item = begin(run);
-        if (item == null || !mayCallWith(run, item)) {
-            return false;
-        }
-        DeliveryCall call = new DeliveryCall(options.now());
-        if (!run.calling(call)) {
-            return false;
-        }
+    boolean deliver(Run run, WorkItem item, DeliveryCall call) {
         Outcome outcome;
         try {
             destination.deliver(item);
@@ -32,11 +24,6 @@ final class SingleDelivery extends Delivery {
         if (outcome instanceof Outcome.Done) {
             accepted(item, call);
         }
-        Verdict verdict = judge(run, item, outcome, call, interruption, false);
-        if (verdict == null) {
-            return false;
-        }
-        settler.add(verdicts.withRest(verdict));
-        return verdict.letsItsRunGoOn();
+        return settle(judge(run, item, outcome, call, interruption, false));
     }
 }

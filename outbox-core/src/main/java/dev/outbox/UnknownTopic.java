@@ -2,7 +2,13 @@ package dev.outbox;
 
 /** What {@link Handlers} do with an item whose topic has no handler. */
 public enum UnknownTopic {
-    /** It fails and is tried again: another version of the application may know it. The default. */
+    /**
+     * It is left for a poller that has a handler for it: a poller with these handlers claims only their topics. If the poller
+     * is told its {@link PollerBuilder#topics topics}, one among them without a handler is as with {@link #RETRY}. The
+     * default.
+     */
+    LEAVE,
+    /** It fails and is tried again. */
     RETRY,
     /** Dead at once. */
     DEAD,

@@ -12,6 +12,11 @@ import org.jspecify.annotations.Nullable;
  * becomes of other items.
  */
 final class Verdicts {
+    /** Before an item whose type is unknown here is looked at again. */
+    private static final Duration SHORTEST_WAIT = Duration.ofSeconds(1);
+
+    private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
+
     private final PollerOptions options;
 
     Verdicts(PollerOptions options) {
@@ -36,12 +41,21 @@ final class Verdicts {
         return verdict(run, item, dead(run.lease(item), ErrorText.of(cause)), started, cause);
     }
 
-    /** The destination asked for it; it counts as no attempt. */
+    /** The destination asked for a later delivery; no attempt is counted. */
     Verdict retryAfter(Run run, WorkItem item, RetryAfter asked, long started) {
         return verdict(run, item, later(run, item, asked.delay(), ErrorText.of(asked), 1), started, asked);
     }
 
-    /** A failure that is not the item's: it counts as no attempt. */
+    /** A newer version may know it. It counts as no attempt, and waits as long again as it has waited so far. */
+    Verdict unknownType(Run run, WorkItem item, UnknownTypeException unknown, long started) {
+        Duration waited = Duration.between(item.firstDueOn(), run.claimedAt());
+        Duration delay = waited.compareTo(SHORTEST_WAIT) < 0
+                ? SHORTEST_WAIT
+                : waited.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : waited;
+        return verdict(run, item, later(run, item, delay, ErrorText.of(unknown), 1), started, unknown);
+    }
+
+    /** A failure that the item did not cause: no attempt is counted. */
     Verdict excused(Run run, WorkItem item, Throwable cause, Duration pause, long started) {
         Duration delay = delay(item, pause);
         return verdict(run, item, later(run, item, delay, ErrorText.of(cause), 1), started, cause);
@@ -66,7 +80,7 @@ final class Verdicts {
         return verdict(run, item, settlement, started, cause);
     }
 
-    /** The retry policy's delay, but while the route accepts nothing not longer than the pause between its calls. */
+    /** The retry policy's delay; while the route accepts nothing, at most the pause between its calls. */
     private Duration delay(WorkItem item, Duration pause) {
         Duration delay = options.retry().delayAfter(item.attempt());
         return pause.isZero() || delay.compareTo(pause) < 0 ? delay : pause;
@@ -78,10 +92,13 @@ final class Verdicts {
     }
 
     List<Verdict> releaseRest(Run run) {
-        return run.takeRest().stream().map(item -> release(run, item, false)).toList();
+        List<WorkItem> rest = run.takeRest();
+        return rest.isEmpty()
+                ? List.of() // mostly
+                : rest.stream().map(item -> release(run, item, false)).toList();
     }
 
-    /** Puts off an item of a route that is called less often, and the rest of its run with it; no attempt counts. */
+    /** Puts off an item of a route that is called less often, and the rest of its run; no attempt is counted. */
     List<Verdict> putOff(Run run, WorkItem item, Duration delay) {
         Settlement later = new Settlement(
                 run.lease(item), Settlement.Kind.RETRY, delay, null, 1, OnDead.SKIP); // keeps its last error
@@ -89,8 +106,8 @@ final class Verdicts {
     }
 
     /**
-     * The verdict and what follows from it for the rest of its run: where it holds back its key nothing more
-     * of it may be delivered, so the rest goes back, in the same settle.
+     * The verdict and what follows from it for the rest of its run. If it holds back its key, nothing more of the key may
+     * be delivered, so the rest goes back in the same settle.
      */
     List<Verdict> withRest(Verdict verdict) {
         if (verdict.letsItsRunGoOn()) {
@@ -110,7 +127,7 @@ final class Verdicts {
         return Settlement.dead(lease, error, options.onDead());
     }
 
-    /** Gives attempts back, unless the item was first due too long ago to be put off once more. */
+    /** Gives attempts back; but an item that has reached the maximum age becomes Dead. */
     private Settlement later(Run run, WorkItem item, Duration delay, String error, int attemptsGivenBack) {
         Lease lease = run.lease(item);
         Duration left = options.maxAge().minus(Duration.between(item.firstDueOn(), run.claimedAt()));

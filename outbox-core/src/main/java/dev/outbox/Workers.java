@@ -1,48 +1,83 @@
 package dev.outbox;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Delivers runs on an executor, at most so many at a time. A worker takes runs until none is left and then
  * goes; so an executor of threads, a shared pool and virtual threads all serve, and an idle poller holds
  * none of them.
+ *
+ * <p>Where there are several destinations, each route has a lane, and lanes with waiting runs take turns. A route whose calls
+ * hang must not get hold of all workers, and it is too late to find that out when it has. So a route gets one more worker
+ * only while more are free than it has. One route gets half of the workers at most, the next one half of the others, and
+ * so on: of 2<sup>n</sup> workers, n routes that hang leave at least one.
  */
 final class Workers {
     private final Executor executor;
     private final int concurrency;
     private final Delivery delivery;
+    private final RouteTable routes;
     private final Consumer<Throwable> onError;
 
-    private final ConcurrentLinkedQueue<Run> queue = new ConcurrentLinkedQueue<>();
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
     /** Tasks that the executor took and has not begun. */
     private final Set<Worker> promised = ConcurrentHashMap.newKeySet();
 
     private final Object lock = new Object();
-    private int working;
+    private final Map<Route, Lane> lanes = new HashMap<>();
 
-    Workers(Executor executor, int concurrency, Delivery delivery, Consumer<Throwable> onError) {
+    /** Lanes with waiting runs; the one that has waited longest for its turn comes first. */
+    private final Set<Lane> waiting = new LinkedHashSet<>();
+
+    private int working;
+    private int delivering;
+
+    /** The runs of one route. */
+    private static final class Lane {
+        private final Deque<Run> runs = new ArrayDeque<>();
+        private int workers;
+    }
+
+    /** What a worker does next. */
+    private record Job(Lane lane, List<Run> runs) {}
+
+    Workers(Executor executor, int concurrency, Delivery delivery, RouteTable routes, Consumer<Throwable> onError) {
         this.executor = executor;
         this.concurrency = concurrency;
         this.delivery = delivery;
+        this.routes = routes;
         this.onError = onError;
     }
 
     /** @throws RejectedExecutionException if the executor takes no more work and nobody is at it */
     void add(Collection<Run> runs) {
-        queue.addAll(runs);
-        for (int i = 0; i < runs.size() && !queue.isEmpty() && enter(); i++) {
+        synchronized (lock) {
+            runs.forEach(this::queue);
+        }
+        for (int i = 0; i < runs.size() && enter(); i++) {
             start();
         }
+    }
+
+    private void queue(Run run) {
+        WorkItem next = run.peek();
+        Lane lane = lanes.computeIfAbsent(routes.of(next == null ? run.first() : next), route -> new Lane());
+        lane.runs.add(run);
+        waiting.add(lane);
     }
 
     /** Counts no longer on tasks that were not begun: an executor that was shut down may have dropped them. */
@@ -56,7 +91,15 @@ final class Workers {
 
     /** Runs that nobody has begun; they are the caller's now. */
     List<Run> takeQueued() {
-        return take(Integer.MAX_VALUE);
+        List<Run> runs = new ArrayList<>();
+        synchronized (lock) {
+            for (Lane lane : waiting) {
+                runs.addAll(lane.runs);
+                lane.runs.clear();
+            }
+            waiting.clear();
+        }
+        return runs;
     }
 
     /** True if this thread is one that delivers. */
@@ -120,15 +163,12 @@ final class Workers {
         threads.add(Thread.currentThread());
         boolean left = false;
         try {
-            do {
-                left = false;
-                List<Run> runs = take(delivery.runsPerCall());
-                while (!runs.isEmpty()) {
-                    deliver(runs);
-                    runs = take(delivery.runsPerCall());
-                }
-                left = leave();
-            } while (!queue.isEmpty() && enter());
+            Job job = takeOrLeave();
+            while (job != null) {
+                deliver(job);
+                job = takeOrLeave();
+            }
+            left = true;
         } catch (Throwable error) {
             onError.accept(error);
         } finally {
@@ -140,26 +180,66 @@ final class Workers {
     }
 
     /** Whatever goes wrong, the worker goes on; the leases of runs that were not finished expire. */
-    private void deliver(List<Run> runs) {
+    private void deliver(Job job) {
+        List<Run> goOn = List.of();
         try {
-            delivery.deliver(runs);
+            goOn = delivery.deliver(job.runs);
         } catch (Throwable error) {
             onError.accept(error);
+        } finally {
+            done(job, goOn);
+        }
+        if (!goOn.isEmpty() && enter()) {
+            start(); // another worker, for this one may take a run that hangs
         }
     }
 
-    private List<Run> take(int most) {
-        List<Run> runs = new ArrayList<>();
-        Run run;
-        while (runs.size() < most && (run = queue.poll()) != null) {
-            runs.add(run);
+    private void done(Job job, List<Run> goOn) {
+        synchronized (lock) {
+            delivering--;
+            job.lane.workers--;
+            goOn.forEach(this::queue);
         }
-        return runs;
+    }
+
+    /** The next job; null if there is none, and then the worker has left. */
+    private @Nullable Job takeOrLeave() {
+        synchronized (lock) {
+            Lane lane = next();
+            if (lane == null) {
+                leave();
+                return null;
+            }
+            List<Run> runs = new ArrayList<>();
+            while (runs.size() < delivery.runsPerCall() && !lane.runs.isEmpty()) {
+                runs.add(lane.runs.remove());
+            }
+            if (lane.runs.isEmpty()) {
+                waiting.remove(lane);
+            } else if (waiting.size() > 1) {
+                waiting.remove(lane);
+                waiting.add(lane); // behind the others
+            }
+            delivering++;
+            lane.workers++;
+            return new Job(lane, runs);
+        }
+    }
+
+    /** Whose turn it is; null if no lane has waiting runs and may have one more worker. */
+    private @Nullable Lane next() {
+        int free = concurrency - delivering;
+        for (Lane lane : waiting) {
+            if (free > (routes.areSeveral() ? lane.workers : 0)) {
+                return lane;
+            }
+        }
+        return null;
     }
 
     private boolean enter() {
         synchronized (lock) {
-            if (working >= concurrency) {
+            if (working >= concurrency || next() == null) {
                 return false;
             }
             working++;
@@ -167,12 +247,10 @@ final class Workers {
         }
     }
 
-    /** Always true, for the recheck after leaving: a run added just before must not be left behind. */
-    private boolean leave() {
+    private void leave() {
         synchronized (lock) {
             working--;
             lock.notifyAll();
-            return true;
         }
     }
 

@@ -15,7 +15,7 @@ class BatchSizeTest {
     /** A full batch is claimed, and delivered in this time. */
     private void fullBatch(Duration taking) {
         size.claims(now);
-        size.claimed(size.get());
+        size.claimed(size.get(), size.get());
         now += taking.toNanos();
     }
 
@@ -61,7 +61,7 @@ class BatchSizeTest {
     void timeWithoutFullBatchesSaysNothing() {
         for (int i = 0; i < 10; i++) {
             size.claims(now);
-            size.claimed(size.get() / 2);
+            size.claimed(size.get() / 2, size.get());
             now += TOO_LONG.toNanos();
         }
 

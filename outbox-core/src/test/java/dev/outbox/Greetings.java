@@ -30,7 +30,7 @@ final class Greetings implements PayloadSerializer {
         return switch (body.type()) {
             case "hello.v1" -> type.cast(new Hello(body.text()));
             case "bye.v1" -> type.cast(new Bye(new String(body.bytes(), StandardCharsets.UTF_8)));
-            default -> throw new PermanentFailureException("unknown type " + body.type());
+            default -> throw new UnknownTypeException("unknown type " + body.type());
         };
     }
 }

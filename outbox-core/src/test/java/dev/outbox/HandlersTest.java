@@ -64,8 +64,8 @@ class HandlersTest {
     void eachHandlerHasARouteOfItsOwnAndUnknownTopicsShareOne() {
         ByTopic routes = handlers.routes();
 
-        assertThat(routes.topics()).containsExactly("placed", "cancelled");
-        assertThat(routes.routeOf("placed")).isNotSameAs(routes.routeOf("cancelled"));
-        assertThat(routes.routeOf("other")).isSameAs(routes.routeOf("another"));
+        assertThat(routes.routes()).containsOnlyKeys("placed", "cancelled");
+        assertThat(routes.routes().get("placed")).isNotSameAs(routes.routes().get("cancelled"));
+        assertThat(routes.otherwise()).isSameAs(handlers);
     }
 }

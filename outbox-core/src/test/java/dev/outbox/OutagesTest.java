@@ -126,6 +126,7 @@ class OutagesTest {
         assertThat(Outages.isDatabaseConnection(new IllegalStateException(new SQLException("", "08006"))))
                 .isTrue();
         assertThat(Outages.isDatabaseConnection(new SQLException("", "57P01"))).isTrue();
+        assertThat(Outages.isDatabaseConnection(new SQLException("", "25006"))).isTrue();
         assertThat(Outages.isDatabaseConnection(new SQLTransientConnectionException("no connection in 30 s")))
                 .isTrue();
         assertThat(Outages.isDatabaseConnection(SqlFailure.of("settle", new SQLException("", "08003"))))

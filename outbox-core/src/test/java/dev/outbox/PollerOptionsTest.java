@@ -9,6 +9,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.Unchanged;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -119,13 +120,13 @@ class PollerOptionsTest {
         }
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
-            return Set.of();
+        public Unchanged settle(List<Settlement> settlements) {
+            return Unchanged.NONE;
         }
 
         @Override
-        public Set<Lease> renew(List<Lease> leases, Duration length) {
-            return Set.of();
+        public Unchanged renew(List<Lease> leases, Duration length) {
+            return Unchanged.NONE;
         }
 
         @Override

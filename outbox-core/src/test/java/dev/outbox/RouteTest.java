@@ -24,11 +24,11 @@ class RouteTest {
     }
 
     private Route.Standing fail(String id) {
-        return route.failed(item(id, 1), false, false, false, time.get(), time.get());
+        return route.failed(item(id, 1), false, false, time.get(), time.get());
     }
 
     private Route.Standing outage(String id) {
-        return route.failed(item(id, 1), true, false, false, time.get(), time.get());
+        return route.failed(item(id, 1), true, false, time.get(), time.get());
     }
 
     private Route.Permit permit() {
@@ -123,15 +123,12 @@ class RouteTest {
         int dead = 0;
         for (int i = 0; i < 100; i++) {
             WorkItem last = item("bad-" + i, 10);
-            dead += route.failed(last, false, true, false, time.get(), time.get())
-                            .kills()
-                    ? 1
-                    : 0;
+            dead += route.failed(last, false, true, time.get(), time.get()).kills() ? 1 : 0;
         }
 
         assertThat(dead).isEqualTo(Route.ENOUGH - 1);
         route.succeeded(time.get());
-        assertThat(route.failed(item("bad-99", 10), false, true, false, time.get(), time.get())
+        assertThat(route.failed(item("bad-99", 10), false, true, time.get(), time.get())
                         .kills())
                 .isTrue();
     }
@@ -146,10 +143,10 @@ class RouteTest {
         route.succeeded(time.get());
         pass(Duration.ofMillis(1));
 
-        assertThat(route.failed(item("late", 10), false, true, false, began, time.get())
+        assertThat(route.failed(item("late", 10), false, true, began, time.get())
                         .kills())
                 .isFalse();
-        assertThat(route.failed(item("new", 10), false, true, false, time.get(), time.get())
+        assertThat(route.failed(item("new", 10), false, true, time.get(), time.get())
                         .kills())
                 .isTrue();
     }
@@ -157,7 +154,7 @@ class RouteTest {
     @Test
     void onlyCallsThatBeganBeforeASuccessAreForgotten() {
         for (int i = 0; i < Route.ENOUGH; i++) {
-            route.failed(item("long-" + i, 1), false, false, false, time.get(), time.get() + 1_000);
+            route.failed(item("long-" + i, 1), false, false, time.get(), time.get() + 1_000);
         }
         pass(Duration.ofNanos(10));
 
@@ -175,21 +172,6 @@ class RouteTest {
         }
 
         assertThat(fail("item-0").pause()).isEqualTo(Route.LONGEST_PAUSE);
-    }
-
-    @Test
-    void besideOtherRoutesItIsSlowAfterTenSecondsWithoutASuccess() {
-        for (int i = 0; i < Route.ENOUGH; i++) {
-            route.failed(item("item-" + i, 1), false, false, true, time.get(), time.get());
-        }
-        assertThat(route.isSlow()).isFalse();
-        pass(Route.QUIET);
-
-        fail("of a poller with one route");
-        assertThat(route.isSlow()).isFalse();
-        route.failed(item("of a poller with several", 1), false, false, true, time.get(), time.get());
-
-        assertThat(route.isSlow()).isTrue();
     }
 
     @Test
@@ -232,16 +214,12 @@ class RouteTest {
         Route fresh = Route.of(new Object(), new Object(), ticker);
         WorkItem failedElsewhere = item("old", 10);
 
-        assertThat(fresh.failed(failedElsewhere, false, false, false, 0, 0).kills())
-                .isFalse();
-        assertThat(fresh.failed(item("own", 1), false, false, false, 0, 0).kills())
-                .isTrue();
-        assertThat(fresh.failed(item("own", 2), false, false, false, 0, 0).kills())
-                .isTrue();
+        assertThat(fresh.failed(failedElsewhere, false, false, 0, 0).kills()).isFalse();
+        assertThat(fresh.failed(item("own", 1), false, false, 0, 0).kills()).isTrue();
+        assertThat(fresh.failed(item("own", 2), false, false, 0, 0).kills()).isTrue();
 
         long later = Route.FIRST_MINUTES.toNanos();
-        assertThat(fresh.failed(failedElsewhere, false, false, false, later, later)
-                        .kills())
+        assertThat(fresh.failed(failedElsewhere, false, false, later, later).kills())
                 .isTrue();
     }
 
@@ -249,7 +227,7 @@ class RouteTest {
     void aSuccessEndsTheFirstMinutes() {
         route.succeeded(time.get());
 
-        assertThat(route.failed(item("old", 10), false, false, false, time.get(), time.get())
+        assertThat(route.failed(item("old", 10), false, false, time.get(), time.get())
                         .kills())
                 .isTrue();
     }
@@ -314,7 +292,7 @@ class RouteTest {
         pass(Duration.ofSeconds(1));
         slowDown();
 
-        route.failed(item("late", 1), true, false, false, began, time.get());
+        route.failed(item("late", 1), true, false, began, time.get());
 
         assertThat(route.pause()).isEqualTo(Route.SHORTEST_PAUSE);
     }

@@ -42,6 +42,7 @@ public final class Doctor {
             List<Diagnosis> all = new ArrayList<>();
             List<AdminTable> tables = session.tables();
             check(all, "clocks", () -> List.of(clocks(session, tables.get(0), limits)));
+            check(all, "network", () -> List.of(network(session)));
             Flavor.Examiner examiner = session.flavor().examiner(session, limits);
             examiner.database().forEach((name, examination) -> check(all, name, examination));
             for (AdminTable table : tables) {
@@ -104,6 +105,22 @@ public final class Doctor {
                         + " people compare are not; let both follow the same time server");
     }
 
+    /** What pollers do themselves they bound themselves; the connections of callers and handlers they do not. */
+    private static Diagnosis network(Session session) throws SQLException {
+        int millis = session.connection().getNetworkTimeout();
+        if (millis > 0) {
+            return Diagnosis.ok(
+                    "network", "a connection without an answer is given up after " + Duration.ofMillis(millis));
+        }
+        return new Diagnosis(
+                "network",
+                Severity.NOTE,
+                "callers and handlers wait for a silent network for as long as the operating system does",
+                "connections of this data source have no network timeout",
+                "set socketTimeout, longer than the longest statement, in the url of the application; with PostgreSQL also"
+                        + " tcpKeepAlive=true and connectTimeout, with SQL Server loginTimeout");
+    }
+
     private static Diagnosis stuck(StatusTable status, DoctorLimits limits) throws SQLException {
         StatusTable.Stuck stuck = status.stuck(limits.stuck());
         if (stuck.items() == 0) {
@@ -140,6 +157,22 @@ public final class Doctor {
                 dead
                         ? "requeue or discard the Dead item, then its key goes on"
                         : "look at the error of the item; it is tried again by itself");
+    }
+
+    /** What no poller handles, in a table that has pollers. */
+    private static List<Diagnosis> unhandled(StatusTable status, DoctorLimits limits) throws SQLException {
+        List<Diagnosis> found = new ArrayList<>();
+        for (StatusTable.Unhandled topic : status.unhandled(limits.silence())) {
+            found.add(new Diagnosis(
+                    "pollers",
+                    Severity.WARN,
+                    "items of topic " + topic.topic() + " are due, and no poller delivers them",
+                    topic.items() + " items, the oldest for " + topic.oldest()
+                            + (topic.lastError() == null ? "" : "; last error: " + topic.lastError()),
+                    "see that a poller claims the topic: its topics(...), routes or handlers say which topics it claims; if the"
+                            + " type is unknown, start a version that knows it"));
+        }
+        return found;
     }
 
     /** How long pollers keep what is Done they tell nobody; what is there tells whether they remove it. */
@@ -183,6 +216,9 @@ public final class Doctor {
                     "the oldest for " + due + "; pollers known: " + known.size(),
                     "start a poller of this table; one that is older than the table of the pollers tells of itself after ten"
                             + " minutes"));
+        }
+        if (alive) {
+            found.addAll(unhandled(status, limits));
         }
         for (KnownPoller poller : known) {
             found.addAll(troubles(poller, table, limits, alive));

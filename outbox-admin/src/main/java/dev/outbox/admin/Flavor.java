@@ -98,6 +98,8 @@ interface Flavor {
      * @param pollers that have told of themselves
      * @param oldestDone how long ago the first of those that are there was Done
      * @param stuck items whose lease ended {@code stuck} ago
+     * @param unhandled topics of items that were first due {@code late} ago and that nobody delivers; of each kind of item the
+     *     first {@code most} are looked at
      * @param now the time
      */
     record StatusSql(
@@ -112,6 +114,7 @@ interface Flavor {
             String oldestDone,
             String pollers,
             String stuck,
+            String unhandled,
             String now) {}
 
     /**

@@ -6,6 +6,7 @@ import dev.outbox.jdbc.internal.ItemColumns;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.Marker;
+import dev.outbox.jdbc.internal.OrdinaryTable;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
@@ -26,7 +27,8 @@ final class PostgresFlavor implements Flavor {
     private static final List<String> INBOX_COLUMNS = List.of("consumer", "source", "first_seen_on");
 
     private static final String FIND = """
-            SELECT n.nspname, obj_description(c.oid, 'pg_class'), a.attname
+            SELECT n.nspname, obj_description(c.oid, 'pg_class'), a.attname, c.relkind,
+                EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = c.oid)
             FROM pg_catalog.pg_class c
             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -61,6 +63,7 @@ final class PostgresFlavor implements Flavor {
                     found = name.in(row.getString(1));
                     comment = row.getString(2);
                     columns.add(row.getString(3));
+                    OrdinaryTable.check(found, row.getString(4), row.getBoolean(5));
                 }
             }
         }
@@ -186,6 +189,7 @@ final class PostgresFlavor implements Flavor {
                 PostgresStatus.OLDEST_DONE,
                 PostgresStatus.POLLERS,
                 PostgresStatus.STUCK,
+                PostgresStatus.UNHANDLED,
                 PostgresStatus.NOW);
     }
 

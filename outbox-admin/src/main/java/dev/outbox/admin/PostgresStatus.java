@@ -205,6 +205,39 @@ final class PostgresStatus {
                 ORDER BY {consumer}, {sequence} LIMIT :most) AS leased
             """;
 
+    /**
+     * Topics of items that were first due {@code late} ago and that nobody delivers: no item of the topic is leased, or its
+     * type is unknown. Retries do not hide them. Of each kind of item only the first {@code most} are looked at.
+     */
+    static final String UNHANDLED = """
+            SELECT waiting.topic, count(*) AS items, max(waiting.last_error) AS last_error,
+                (EXTRACT(EPOCH FROM statement_timestamp() - min(waiting.since)) * 1000000)::bigint AS oldest
+            FROM (
+                SELECT never.* FROM {consumers} AS c CROSS JOIN generate_series(0, 2) AS band CROSS JOIN LATERAL (
+                    SELECT {topic} AS topic, COALESCE({first_due_on}, {created_on}) AS since, {last_error} AS last_error
+                    FROM {table}
+                    WHERE {of_consumer} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
+                      AND {priority} = band
+                    ORDER BY {sequence} LIMIT :most) AS never
+                UNION ALL
+                SELECT later.* FROM {consumers} AS c CROSS JOIN generate_series(0, 2) AS band CROSS JOIN LATERAL (
+                    SELECT {topic}, COALESCE({first_due_on}, {due_on}), {last_error}
+                    FROM {table}
+                    WHERE {of_consumer} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
+                      AND {priority} = band
+                    ORDER BY {due_on} LIMIT :most) AS later
+                UNION ALL
+                (SELECT {topic}, COALESCE({first_due_on}, {due_on}, {created_on}), {last_error}
+                FROM {table}
+                WHERE {status} = 0 AND {message_key} IS NOT NULL
+                ORDER BY {consumer}, {message_key}, {sequence} LIMIT :most)) AS waiting
+            WHERE waiting.since < statement_timestamp() - :late * interval '1 microsecond'
+              AND (waiting.last_error LIKE 'dev.outbox.UnknownTypeException%'
+                OR waiting.topic NOT IN (SELECT {topic} FROM {table} WHERE {status} = 1 AND {topic} IS NOT NULL))
+            GROUP BY waiting.topic
+            ORDER BY waiting.topic
+            """;
+
     /** How long ago the first of those that are still there was Done. */
     static final String OLDEST_DONE = """
             SELECT (EXTRACT(EPOCH FROM statement_timestamp() - min(done.processed_on)) * 1000000)::bigint AS oldest

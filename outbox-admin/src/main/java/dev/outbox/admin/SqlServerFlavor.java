@@ -191,6 +191,7 @@ final class SqlServerFlavor implements Flavor {
                 SqlServerStatus.OLDEST_DONE,
                 SqlServerStatus.POLLERS,
                 SqlServerStatus.STUCK,
+                SqlServerStatus.UNHANDLED,
                 SqlServerStatus.NOW);
     }
 

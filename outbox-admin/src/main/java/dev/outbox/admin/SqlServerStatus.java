@@ -178,6 +178,34 @@ final class SqlServerStatus {
                     < DATEADD(second, -CAST(CAST(:stuck AS bigint) / 1000000 AS int), SYSUTCDATETIME()))) leased
             """;
 
+    static final String UNHANDLED = """
+            SELECT waiting.topic, COUNT_BIG(*) AS items, MAX(waiting.last_error) AS last_error,
+                DATEDIFF_BIG(microsecond, MIN(waiting.since), SYSUTCDATETIME()) AS oldest
+            FROM (
+                SELECT never.topic, never.since, never.last_error
+                FROM (SELECT TOP (CAST(:most AS int)) {topic} AS topic, COALESCE({first_due_on}, {created_on}) AS since,
+                        {last_error} AS last_error
+                    FROM {table}
+                    WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL ORDER BY {sequence}) never
+                UNION ALL
+                SELECT later.topic, later.since, later.last_error
+                FROM (SELECT TOP (CAST(:most AS int)) {topic} AS topic, COALESCE({first_due_on}, {due_on}) AS since,
+                        {last_error} AS last_error
+                    FROM {table}
+                    WHERE {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL ORDER BY {due_on}) later
+                UNION ALL
+                SELECT keyed.topic, keyed.since, keyed.last_error
+                FROM (SELECT TOP (CAST(:most AS int)) {topic} AS topic,
+                        COALESCE({first_due_on}, {due_on}, {created_on}) AS since, {last_error} AS last_error
+                    FROM {table}
+                    WHERE {status} < 2 AND {status} = 0 AND {message_key} IS NOT NULL) keyed) waiting
+            WHERE waiting.since < DATEADD(second, -CAST(CAST(:late AS bigint) / 1000000 AS int), SYSUTCDATETIME())
+              AND (waiting.last_error LIKE N'dev.outbox.UnknownTypeException%'
+                OR waiting.topic NOT IN (SELECT {topic} FROM {table} WHERE {status} = 1 AND {topic} IS NOT NULL))
+            GROUP BY waiting.topic
+            ORDER BY waiting.topic
+            """;
+
     static final String OLDEST_DONE = """
             SELECT DATEDIFF_BIG(microsecond, MIN({processed_on}), SYSUTCDATETIME()) AS oldest
             FROM {table}

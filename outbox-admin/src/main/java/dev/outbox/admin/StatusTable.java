@@ -186,6 +186,26 @@ final class StatusTable {
         }
     }
 
+    /** Items of one topic that nobody delivers. */
+    record Unhandled(
+            String topic,
+            long items,
+            @Nullable Duration oldest,
+            @Nullable String lastError) {}
+
+    List<Unhandled> unhandled(Duration late) throws SQLException {
+        try (Query query = session.query(table, sql.unhandled())) {
+            query.set("late", late).set("most", SAMPLE);
+            return Session.list(
+                    query,
+                    row -> new Unhandled(
+                            row.getString("topic"),
+                            row.getLong("items"),
+                            micros(row, "oldest"),
+                            row.getString("last_error")));
+        }
+    }
+
     List<KnownPoller> pollers() throws SQLException {
         if (!table.listed()) {
             return List.of();

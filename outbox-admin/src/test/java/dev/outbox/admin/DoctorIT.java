@@ -2,12 +2,15 @@ package dev.outbox.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.outbox.Message;
 import dev.outbox.OnDead;
 import dev.outbox.OutboxException;
+import dev.outbox.Poller;
+import dev.outbox.UnknownTypeException;
 import dev.outbox.admin.Diagnosis.Severity;
 import dev.outbox.migrations.Role;
 import dev.outbox.testkit.EmbeddedDatabase;
@@ -56,11 +59,15 @@ class DoctorIT {
     void aCleanDatabaseIsWell() {
         List<Diagnosis> all = boxes.admin().doctor().examine(PATIENT);
 
-        assertThat(all).filteredOn(found -> found.severity() != Severity.OK).isEmpty();
+        assertThat(all)
+                .filteredOn(found -> found.severity() != Severity.OK)
+                .extracting(Diagnosis::check)
+                .containsExactly("network");
         assertThat(all)
                 .extracting(Diagnosis::check)
                 .containsExactly(
                         "clocks",
+                        "network",
                         "isolation",
                         "pooler",
                         "snapshots",
@@ -81,6 +88,25 @@ class DoctorIT {
                         "inbox keys",
                         "inbox retention",
                         "inbox pollers");
+    }
+
+    @Test
+    void connectionsThatWaitForASilentNetworkForEverAreNoted(EmbeddedDatabase database) {
+        PGSimpleDataSource bounded = new PGSimpleDataSource();
+        bounded.setUrl(database.jdbcUrl() + "&socketTimeout=60");
+
+        assertThat(network(database.dataSource())).satisfies(found -> {
+            assertThat(found.severity()).isEqualTo(Severity.NOTE);
+            assertThat(found.advice()).contains("socketTimeout", "tcpKeepAlive", "connectTimeout", "loginTimeout");
+        });
+        assertThat(network(bounded).severity()).isEqualTo(Severity.OK);
+    }
+
+    private static Diagnosis network(DataSource dataSource) {
+        return Admin.of(dataSource).build().doctor().examine(PATIENT).stream()
+                .filter(found -> found.check().equals("network"))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
@@ -265,7 +291,8 @@ class DoctorIT {
         DataSource pooled = behindAPooler(boxes.dataSource, connection -> connection);
 
         assertThat(Admin.of(pooled).build().doctor().examine(PATIENT))
-                .filteredOn(found -> found.severity() == Severity.NOTE)
+                .filteredOn(found ->
+                        found.severity() == Severity.NOTE && !found.check().equals("network"))
                 .singleElement()
                 .satisfies(found -> {
                     assertThat(found.check()).isEqualTo("pooler");
@@ -426,8 +453,52 @@ class DoctorIT {
         assertThat(troubles(PATIENT))
                 .extracting(Diagnosis::what)
                 .containsExactly(
+                        "items of topic orders are due, and no poller delivers them",
                         "poller never is alive, but does not claim what is due",
                         "poller refused is alive, but does not claim what is due");
+    }
+
+    @Test
+    void topicsAndTypesThatNoPollerHandlesAreFound() {
+        boxes.execute("""
+                INSERT INTO outbox_pollers (started_on, seen_on, last_success_on, lease_ms, longest_delivery_ms, phase,
+                    table_name, poller, version)
+                VALUES (statement_timestamp(), statement_timestamp(), statement_timestamp(), 30000, 10, 4, 'public.outbox',
+                    'well', '1')
+                """);
+        boxes.enqueue(Message.to("orders").payload("x"));
+        boxes.enqueue(Message.to("orders").key("k").payload("x"));
+        try (Poller poller = boxes.outbox
+                .poller()
+                .to(item -> {
+                    throw new UnknownTypeException("unknown type orders.v9");
+                })
+                .build()) {
+            assertThat(poller.pollOnce() + poller.pollOnce()).isEqualTo(2); // with and without keys
+        }
+        boxes.enqueue(Message.to("refunds").payload("x"));
+        boxes.enqueue(Message.to("mails").payload("x"));
+        boxes.enqueue(Message.to("mails").payload("x"));
+        boxes.enqueue(Message.to("tomorrow").payload("x").dueIn(Duration.ofDays(1)));
+        assertThat(troubles(PATIENT)).isEmpty();
+
+        boxes.execute("UPDATE outbox SET created_on = created_on - interval '10 minutes',"
+                + " first_due_on = first_due_on - interval '10 minutes'");
+        boxes.execute("UPDATE outbox SET status = 1, owner_token = gen_random_uuid(),"
+                + " locked_until = statement_timestamp() + interval '1 minute'"
+                + " WHERE sequence = (SELECT min(sequence) FROM outbox WHERE topic = 'mails')");
+
+        assertThat(troubles(PATIENT))
+                .allSatisfy(found -> assertThat(found.check()).isEqualTo("outbox pollers"))
+                .extracting(Diagnosis::what, found -> found.evidence().replaceAll("PT10M[0-9.S]*", "PT10M"))
+                .containsExactly(
+                        tuple(
+                                "items of topic orders are due, and no poller delivers them",
+                                "2 items, the oldest for PT10M; last error: dev.outbox.UnknownTypeException: unknown type"
+                                        + " orders.v9"),
+                        tuple(
+                                "items of topic refunds are due, and no poller delivers them",
+                                "1 items, the oldest for PT10M"));
     }
 
     @Test

@@ -17,7 +17,7 @@ import javax.sql.DataSource;
  * @param settle how a batch ends
  */
 record LimitRelay(String name, String settle) implements Relay {
-    private static final String CLAIM = """
+    static final String CLAIM = """
             UPDATE outbox SET status = 1, owner_token = ?, locked_until = statement_timestamp() + interval '30 s',
                 attempt_count = attempt_count + 1
             WHERE work_item_id = ANY (ARRAY(

@@ -60,6 +60,14 @@ final class Scenarios {
                     new BesideDeadRoute(false, Backlog.of(VOLUME))),
             badDay("bad-day-half", Trouble.HALF_OF_ALL_CALLS, false, Backlog.of(VOLUME)),
             new Scenario(
+                    "handler",
+                    "How fast are messages handled, each in a transaction with its effect?",
+                    Metric.PER_SECOND,
+                    new Drain(new OursHandlers(), Backlog.of(VOLUME / 4)),
+                    new Drain(new LimitHandlers(), Backlog.of(VOLUME / 4))),
+            slow("slow-4", 4, 10_000),
+            slow("slow-32", 32, 50_000),
+            new Scenario(
                     "inbox",
                     "How fast are messages received of which every tenth comes again? Threads: 4",
                     Metric.PER_SECOND,
@@ -200,6 +208,18 @@ final class Scenarios {
                         new Drain(OursRelay.KEEP, backlog),
                         new Drain(LimitRelay.KEEP, backlog))
                 .comparedWith("growth-0");
+    }
+
+    /** The limit settles whole batches: what it costs the database cannot be less. */
+    private static Scenario slow(String name, int concurrency, int messages) {
+        Backlog backlog = Backlog.of(messages);
+        return new Scenario(
+                name,
+                "What does the database do per message for a slow destination, called by %d threads?"
+                        .formatted(concurrency),
+                Metric.PER_SECOND,
+                new Drain(new OursSlow(concurrency), backlog),
+                new Drain(LimitRelay.KEEP, backlog));
     }
 
     private static Scenario badDay(String name, Trouble trouble, boolean inBatches, Backlog backlog) {

@@ -89,6 +89,23 @@ class CommandsIT {
     }
 
     @Test
+    void statusAndDoctorSayThatAPartitionedTableIsRefused() throws Exception {
+        database.execute("ALTER TABLE outbox RENAME TO plain");
+        database.execute("CREATE TABLE outbox (LIKE plain) PARTITION BY HASH (work_item_id)");
+
+        for (String command : List.of("status", "doctor")) {
+            TestCli.Result result = cli.run(command);
+
+            assertThat(result.code()).as(command).isNotEqualTo(ExitCode.OK);
+            assertThat(result.err() + result.out())
+                    .as(command)
+                    .contains(
+                            "table \"public.outbox\" is partitioned, but an outbox or inbox must be an ordinary table")
+                    .doesNotContain("\tat ");
+        }
+    }
+
+    @Test
     void statusForScriptsIsOneLinePerTable() {
         threeDeadAndABlockedKey();
 

@@ -97,8 +97,8 @@ public final class SqlFailure {
         return switch (state.substring(0, 2)) {
             // connection, transaction rollback (serialization, deadlock), out of resources
             case "08", "40", "53" -> true;
-            // lock not available; query cancelled, server shutting down or starting
-            default -> state.equals("55P03") || state.startsWith("57");
+            // a primary that became a replica; lock not available; query cancelled, server shutting down or starting
+            default -> state.equals("25006") || state.equals("55P03") || state.startsWith("57");
         };
     }
 

@@ -16,7 +16,8 @@ import java.util.Set;
  *   <li>A key is claimed only if its head, the lowest unfinished sequence, is Ready and due, and no item of
  *       it is leased, or Dead and blocking it. A claim takes consecutive items of a key from the head on.
  *   <li>Settle and renew change an item only while it is Processing under exactly that owner token. What
- *       they could not change they answer: it was fenced.
+ *       they did not change they answer: the lease is lost, or another transaction has locked the item's row. They do not
+ *       wait for such a lock for longer than a moment, and change everything else.
  *   <li>An item whose lease expired is found by later claims; with no attempt left it becomes Dead. From
  *       its second expiry on it may be put off for up to five minutes.
  * </ul>
@@ -50,16 +51,13 @@ public interface Source {
      * takes along every later item of it under the same token: those go back to Ready, their attempts given
      * back.
      *
-     * @return the leases that were fenced: nothing was changed for them
+     * <p>An item whose row another transaction has locked stays as it is, and so do the later items of its key under the
+     * same token, so that a key is settled in its order. They are answered as locked, and settled again later, together.
      */
-    Set<Lease> settle(List<Settlement> settlements);
+    Unchanged settle(List<Settlement> settlements);
 
-    /**
-     * Prolongs leases: they last this long from now.
-     *
-     * @return the leases that are lost
-     */
-    Set<Lease> renew(List<Lease> leases, Duration length);
+    /** Prolongs leases: they last this long from now. */
+    Unchanged renew(List<Lease> leases, Duration length);
 
     /**
      * How long until an item that is not due yet will be; empty if none waits. Items that are due but held

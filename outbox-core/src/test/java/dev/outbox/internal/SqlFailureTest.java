@@ -28,6 +28,7 @@ class SqlFailureTest {
                 "53100",
                 "53200",
                 "53300", // disk, memory, connections
+                "25006", // a primary that became a replica
                 "55P03", // lock timeout
                 "57014",
                 "57P01",
@@ -43,8 +44,8 @@ class SqlFailureTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "22001", "22P02", "23505", "23514", "25006", "25P02", "28P01", "3D000", "42501", "42703", "42P01",
-                "54000", "55000", "55006", "XX000", "P0001", "0A000", "4", ""
+                "22001", "22P02", "23505", "23514", "25P02", "28P01", "3D000", "42501", "42703", "42P01", "54000",
+                "55000", "55006", "XX000", "P0001", "0A000", "4", ""
             })
     void whatStaysWrongIsNot(String state) {
         assertThat(SqlFailure.isRetryable(new SQLException("x", state))).isFalse();

@@ -81,12 +81,13 @@ class OldWritersIT {
         List<Lease> leases = claim.items().stream()
                 .map(item -> new Lease(item.id(), claim.ownerToken()))
                 .toList();
-        assertThat(source.renew(leases, LONG)).isEmpty();
+        assertThat(source.renew(leases, LONG).lost()).isEmpty();
         assertThat(source.settle(List.of(
-                        Settlement.done(leases.get(0)),
-                        Settlement.retry(leases.get(1), Duration.ZERO, "again"),
-                        Settlement.release(leases.get(2), true),
-                        Settlement.dead(leases.get(3), "no"))))
+                                Settlement.done(leases.get(0)),
+                                Settlement.retry(leases.get(1), Duration.ZERO, "again"),
+                                Settlement.release(leases.get(2), true),
+                                Settlement.dead(leases.get(3), "no")))
+                        .lost())
                 .isEmpty();
         legacy.run("UPDATE outbox SET locked_until = now() - interval '1 hour' WHERE status = 1");
         outbox.source().claim(new ClaimRequest(5, LONG, 3, Set.of(), "test"));

@@ -24,6 +24,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -150,12 +151,24 @@ class PhaseRulesIT {
         upgrade(Upgrade.inbox("inbox", "billing"), Phase.DUAL);
         awaitIdsOfItsOwn(inbox);
 
-        assertThat(source.renew(leases, Duration.ofMinutes(5))).isEmpty();
-        assertThat(source.settle(List.of(Settlement.done(leases.get(0)), Settlement.dead(leases.get(1), "no"))))
+        assertThat(source.renew(leases, Duration.ofMinutes(5)).lost()).isEmpty();
+        assertThat(source.settle(List.of(Settlement.done(leases.get(0)), Settlement.dead(leases.get(1), "no")))
+                        .lost())
                 .isEmpty();
         assertThat(legacy.rows("SELECT [Status], status FROM inbox WHERE [Topic] = 't' ORDER BY status"))
                 .containsExactly("Done,2", "Dead,3");
-        assertThat(source.settle(List.of(Settlement.done(leases.get(0))))).containsExactly(leases.get(0));
+        assertThat(source.settle(List.of(Settlement.done(leases.get(0)))).lost())
+                .containsExactly(leases.get(0));
+    }
+
+    /** Such leases are those of a node that has gone back to an earlier phase. */
+    @Test
+    void aLeaseThatAnOldInboxCannotNameIsFenced() throws SQLException {
+        Source source = inbox("billing").source();
+        Lease lease = new Lease(UUID.randomUUID().toString(), UUID.randomUUID().toString());
+
+        assertThat(source.settle(List.of(Settlement.done(lease))).lost()).containsExactly(lease);
+        assertThat(source.renew(List.of(lease), Duration.ofMinutes(5)).lost()).containsExactly(lease);
     }
 
     /** A fresh item tells by its id that the library has noticed. */
@@ -229,10 +242,11 @@ class PhaseRulesIT {
             List<Lease> leases = claim.items().stream()
                     .map(item -> new Lease(item.id(), token))
                     .toList();
-            assertThat(source.renew(leases, Duration.ofMinutes(5))).isEmpty();
+            assertThat(source.renew(leases, Duration.ofMinutes(5)).lost()).isEmpty();
             assertThat(source.settle(List.of(
-                            Settlement.retry(leases.get(0), Duration.ZERO, "again"),
-                            Settlement.dead(leases.get(1), "no"))))
+                                    Settlement.retry(leases.get(0), Duration.ZERO, "again"),
+                                    Settlement.dead(leases.get(1), "no")))
+                            .lost())
                     .isEmpty();
         }
     }
@@ -266,8 +280,10 @@ class PhaseRulesIT {
         commit(tx -> outbox.enqueue(tx, Message.to("t").payload("4")));
         Set<Lease> fenced = commit(tx -> source.settle(tx, List.of(Settlement.done(leases.get(0)))));
         assertThat(fenced).isEmpty();
-        assertThat(source.renew(List.of(leases.get(1)), Duration.ofMinutes(5))).isEmpty();
-        assertThat(another.settle(List.of(Settlement.done(leases.get(1)), Settlement.dead(leases.get(2), "no"))))
+        assertThat(source.renew(List.of(leases.get(1)), Duration.ofMinutes(5)).lost())
+                .isEmpty();
+        assertThat(another.settle(List.of(Settlement.done(leases.get(1)), Settlement.dead(leases.get(2), "no")))
+                        .lost())
                 .isEmpty();
         assertThat(unaware().source().claim(CLAIM).items()).hasSize(1);
         assertThat(legacy.rows("SELECT status FROM outbox ORDER BY sequence")).containsExactly("2", "2", "3", "1");

@@ -8,6 +8,7 @@ import dev.outbox.testkit.Feature;
 import dev.outbox.testkit.ItemState;
 import dev.outbox.testkit.SourceFixture;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -76,6 +77,21 @@ final class PhasedOutboxFixture implements SourceFixture {
                     Status.ofCode(Integer.parseInt(parts[0])),
                     Integer.parseInt(parts[1]),
                     parts[2].isEmpty() ? null : parts[2]);
+        });
+    }
+
+    @Override
+    public Optional<AutoCloseable> lock(List<String> itemIds) throws SQLException {
+        Connection tx = table.pool().getConnection();
+        tx.setAutoCommit(false);
+        try (PreparedStatement lock =
+                tx.prepareStatement("SELECT FROM outbox WHERE " + id + " = ANY (?::uuid[]) FOR UPDATE")) {
+            lock.setArray(1, tx.createArrayOf("text", itemIds.toArray()));
+            lock.execute();
+        }
+        return Optional.of(() -> {
+            tx.rollback();
+            tx.close();
         });
     }
 

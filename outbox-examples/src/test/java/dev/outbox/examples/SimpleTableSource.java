@@ -10,6 +10,7 @@ import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Settlement.Kind;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.Unchanged;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -130,7 +131,7 @@ final class SimpleTableSource implements Source {
     }
 
     @Override
-    public synchronized Set<Lease> settle(List<Settlement> settlements) {
+    public synchronized Unchanged settle(List<Settlement> settlements) {
         Set<Lease> fenced = new HashSet<>();
         List<Settlement> ours = new ArrayList<>();
         for (Settlement settlement : settlements) {
@@ -157,7 +158,7 @@ final class SimpleTableSource implements Source {
             }
         }
         reopened.forEach(this::giveBackLaterItems);
-        return fenced;
+        return Unchanged.lost(fenced);
     }
 
     private void write(Settlement settlement) {
@@ -183,7 +184,7 @@ final class SimpleTableSource implements Source {
     }
 
     @Override
-    public synchronized Set<Lease> renew(List<Lease> leases, Duration length) {
+    public synchronized Unchanged renew(List<Lease> leases, Duration length) {
         Instant until = clock.instant().plus(length);
         Set<Lease> lost = new HashSet<>();
         for (Lease lease : leases) {
@@ -193,7 +194,7 @@ final class SimpleTableSource implements Source {
                 lost.add(lease);
             }
         }
-        return lost;
+        return Unchanged.lost(lost);
     }
 
     @Override

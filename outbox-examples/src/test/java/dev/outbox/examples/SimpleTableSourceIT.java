@@ -233,8 +233,8 @@ class SimpleTableSourceIT {
 
         assertThat(second.items()).extracting(WorkItem::attempt).containsExactly(2, 1);
         Lease lost = first.lease(first.items().get(0));
-        assertThat(source.settle(List.of(Settlement.done(lost)))).containsExactly(lost);
-        assertThat(source.renew(List.of(lost), LEASE)).containsExactly(lost);
+        assertThat(source.settle(List.of(Settlement.done(lost))).lost()).containsExactly(lost);
+        assertThat(source.renew(List.of(lost), LEASE).lost()).containsExactly(lost);
         assertThat(unsent()).hasSize(2);
     }
 
@@ -245,7 +245,7 @@ class SimpleTableSourceIT {
         Lease lease = claim.lease(claim.items().get(0));
 
         clock.advance(LEASE.dividedBy(2));
-        assertThat(source.renew(List.of(lease), LEASE)).isEmpty();
+        assertThat(source.renew(List.of(lease), LEASE).lost()).isEmpty();
         clock.advance(LEASE.dividedBy(2));
 
         assertThat(source.claim(REQUEST).items()).isEmpty();
@@ -292,7 +292,7 @@ class SimpleTableSourceIT {
         assertThatThrownBy(() -> source.settle(done)).isInstanceOf(OutboxException.class);
         execute("ALTER TABLE away RENAME TO outbox_events");
 
-        assertThat(source.settle(done)).isEmpty();
+        assertThat(source.settle(done).lost()).isEmpty();
         assertThat(unsent()).isEmpty();
     }
 

@@ -11,6 +11,7 @@ import dev.outbox.EncodedBody;
 import dev.outbox.Message;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.PermanentFailureException;
+import dev.outbox.UnknownTypeException;
 import dev.outbox.internal.Require;
 import java.io.IOException;
 import java.util.LinkedHashMap;
@@ -73,7 +74,7 @@ public final class JacksonSerializer implements PayloadSerializer {
         String name = body.type();
         Class<?> registered = classes.get(name);
         if (registered == null) {
-            throw new PermanentFailureException(
+            throw new UnknownTypeException(
                     "unknown type " + name + "; the serializer knows " + new TreeSet<>(classes.keySet()));
         }
         if (registered != type) {

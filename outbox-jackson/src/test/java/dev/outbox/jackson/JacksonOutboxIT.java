@@ -8,7 +8,6 @@ import dev.outbox.Message;
 import dev.outbox.Outbox;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.Poller;
-import dev.outbox.WorkItem;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.testkit.PostgresExtension;
@@ -16,7 +15,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -89,30 +89,42 @@ class JacksonOutboxIT {
         assertThat(query("SELECT count(*) FROM outbox")).isEqualTo("1");
     }
 
+    /** As in a rolling deployment: the new version sends what the old one does not know. */
     @Test
-    void anItemOfAnUnknownTypeIsDeadAtOnce() throws Exception {
+    void whatAnOldVersionDoesNotKnowIsDeliveredByTheNewOne() throws Exception {
+        Outbox newOutbox = PostgresOutbox.builder(dataSource)
+                .serializer(JacksonSerializer.builder()
+                        .type("orders.placed.v1", OrderPlaced.class)
+                        .type("orders.moved.v1", OrderMoved.class)
+                        .build())
+                .build();
         try (Connection tx = dataSource.getConnection()) {
             tx.setAutoCommit(false);
-            outbox.enqueue(tx, Message.to("orders.placed").payload("{}").header("message-type", "orders.lost.v7"));
+            newOutbox.enqueue(tx, Message.to("orders.moved").body(new OrderMoved("17")));
             tx.commit();
         }
-        BlockingQueue<WorkItem> seen = new LinkedBlockingQueue<>();
-        Destination destination = item -> {
-            seen.add(item);
-            item.body(OrderPlaced.class);
-        };
+        List<Object> oldSaw = new ArrayList<>();
+        List<Object> newSaw = new ArrayList<>();
 
-        try (Poller poller = outbox.poller()
-                .to(destination)
-                .drainTimeout(Duration.ofSeconds(10))
-                .start()) {
-            poller.wakeUp();
-            assertThat(seen.poll(2, TimeUnit.MINUTES)).isNotNull();
-        }
+        poll(outbox, item -> oldSaw.add(item.body(OrderPlaced.class)));
 
         assertThat(query("SELECT status || ' after ' || attempt_count || ': ' || last_error FROM outbox"))
-                .isEqualTo("3 after 1: dev.outbox.PermanentFailureException: unknown type orders.lost.v7;"
+                .isEqualTo("0 after 0: dev.outbox.UnknownTypeException: unknown type orders.moved.v1;"
                         + " the serializer knows [orders.placed.v1]");
+        query("UPDATE outbox SET due_on = statement_timestamp()"); // its pause is over
+        poll(newOutbox, item -> newSaw.add(item.body(OrderMoved.class)));
+        assertThat(oldSaw).isEmpty();
+        assertThat(newSaw).containsExactly(new OrderMoved("17"));
+        assertThat(query("SELECT status || ' after ' || attempt_count FROM outbox"))
+                .isEqualTo("2 after 1");
+    }
+
+    record OrderMoved(String orderId) {}
+
+    private static void poll(Outbox outbox, Destination destination) {
+        try (Poller poller = outbox.poller().to(destination).build()) {
+            assertThat(poller.pollOnce()).isEqualTo(1);
+        }
     }
 
     private String query(String sql) throws SQLException {

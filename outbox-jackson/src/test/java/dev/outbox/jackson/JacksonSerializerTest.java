@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import dev.outbox.EncodedBody;
 import dev.outbox.Message;
 import dev.outbox.PermanentFailureException;
+import dev.outbox.UnknownTypeException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.OffsetDateTime;
@@ -85,9 +86,9 @@ class JacksonSerializerTest {
     }
 
     @Test
-    void anUnknownTypeIsAPermanentFailureThatNamesIt() {
+    void anUnknownTypeIsNamedAndIsNoPermanentFailure() {
         assertThatThrownBy(() -> serializer.decode(json("orders.placed.v9", "{}"), OrderPlaced.class))
-                .isInstanceOf(PermanentFailureException.class)
+                .isExactlyInstanceOf(UnknownTypeException.class)
                 .hasMessage("unknown type orders.placed.v9; the serializer knows [account.v1, animal.v1, checked.v1,"
                         + " endless.v1, orders.placed.v1, times.v1]");
     }
@@ -97,7 +98,7 @@ class JacksonSerializerTest {
         String className = Account.class.getName();
 
         assertThatThrownBy(() -> serializer.decode(json(className, "{}"), Account.class))
-                .isInstanceOf(PermanentFailureException.class)
+                .isExactlyInstanceOf(UnknownTypeException.class)
                 .hasMessageStartingWith("unknown type " + className);
     }
 

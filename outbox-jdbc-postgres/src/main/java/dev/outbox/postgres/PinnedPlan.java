@@ -39,6 +39,12 @@ final class PinnedPlan {
      */
     static final String JOINING = SETTINGS + ", set_config('enable_nestloop', 'off', true)";
 
+    /**
+     * For statements that may meet rows, or a table, that somebody else has locked: they wait for a moment, in which a
+     * short transaction ends, and then fail.
+     */
+    static final String IMPATIENT = JOINING + ", set_config('lock_timeout', '50ms', true)";
+
     /** Prepared statements that the server does not know any more, knows already, or can no longer serve. */
     private static final Set<String> STALE = Set.of("26000", "42P05", "0A000");
 
@@ -56,9 +62,9 @@ final class PinnedPlan {
         return of(layout, SETTINGS, statements);
     }
 
-    /** Some that join the table with arrays: see {@link #JOINING}. */
-    static PinnedPlan joining(Layout layout, List<String> statements) {
-        return of(layout, JOINING, statements);
+    /** Some that join the table with arrays and wait only for a moment: see {@link #JOINING}, {@link #IMPATIENT}. */
+    static PinnedPlan impatient(Layout layout, List<String> statements) {
+        return of(layout, IMPATIENT, statements);
     }
 
     /**
@@ -74,6 +80,14 @@ final class PinnedPlan {
         all.addAll(statements);
         all.add("COMMIT");
         return new PinnedPlan(layout.resolve(String.join(";\n", all)));
+    }
+
+    /**
+     * The last statement of a transaction that the caller has begun and will end; the settings stay until then. For {@link
+     * #runIn}.
+     */
+    static PinnedPlan last(Layout layout, String statement) {
+        return new PinnedPlan(layout.resolve(SETTINGS + ";\n" + statement));
     }
 
     interface Parameters {
@@ -123,11 +137,21 @@ final class PinnedPlan {
         }
     }
 
-    private <T> T once(Connection connection, Parameters parameters, Reader<T> reader) throws SQLException {
-        try (Query query = sql.on(connection).where(PGStatement.class, PinnedPlan::prepareAtOnce)) {
+    /**
+     * Runs it in the transaction that is open on this connection, if any. After a failure the caller rolls back. The
+     * driver prepares a statement anew if the server did not know it.
+     */
+    <T> T runIn(Connection tx, Parameters parameters, Reader<T> reader) throws SQLException {
+        try (Query query = sql.on(tx).where(PGStatement.class, PinnedPlan::prepareAtOnce)) {
             parameters.set(query);
             query.execute();
             return reader.read(new Results(query));
+        }
+    }
+
+    private <T> T once(Connection connection, Parameters parameters, Reader<T> reader) throws SQLException {
+        try {
+            return runIn(connection, parameters, reader);
         } catch (SQLException e) {
             end(connection, e);
             throw e;

@@ -7,7 +7,6 @@ import dev.outbox.internal.Emitter;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.CallersTransaction;
-import dev.outbox.jdbc.internal.KeyBuckets;
 import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
@@ -30,7 +29,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>STRICT order: the locks are taken before the row's sequence is drawn, or a transaction that waited
  * would have drawn too early. INSERT … VALUES evaluates the identity column first; a locking WHERE, or a
- * FROM item that the insert reads, comes before it. The locks are {@link KeyBuckets}, in their order.
+ * FROM item that the insert reads, comes before it. The locks are {@link PostgresKeyLocks}.
  */
 final class PostgresEnqueue {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresOutbox.class);
@@ -50,8 +49,8 @@ final class PostgresEnqueue {
                 :priority::smallint, :topic::text, :key::text, :message_id::text,
                 :correlation_id::text, :tenant_id::text, :content_type::text, :headers::text, :payload::text,
                 :payload_bytes::bytea
-            WHERE pg_advisory_xact_lock(:lock_space, :bucket) IS NOT NULL
-            """;
+            WHERE %s
+            """.formatted(PostgresKeyLocks.TAKE_ONE);
 
     private static final String INSERT_MANY = """
             INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
@@ -74,17 +73,16 @@ final class PostgresEnqueue {
             SELECT m.id, COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
                 COALESCE(m.priority, 1::smallint), m.topic, m.message_key, m.message_id,
                 m.correlation_id, m.tenant_id, m.content_type, m.headers, m.payload, m.payload_bytes
-            FROM (SELECT count(pg_advisory_xact_lock(:lock_space, b.bucket)) AS locks
-                  FROM (SELECT bucket FROM unnest(:buckets::int[]) AS bucket ORDER BY bucket) b) l,
+            FROM (%s OFFSET 0) locks,
                 unnest(:ids::uuid[], :dues::timestamptz[], :due_ins::bigint[], :priorities::smallint[],
                     :topics::text[], :keys::text[], :message_ids::text[], :correlation_ids::text[],
                     :tenant_ids::text[], :content_types::text[], :headers::text[], :payloads::text[],
                     :payload_bytes::bytea[])
                 WITH ORDINALITY AS m(id, due, due_in, priority, topic, message_key, message_id, correlation_id,
                     tenant_id, content_type, headers, payload, payload_bytes, position)
-            WHERE l.locks IS NOT NULL
+            WHERE locks.taken
             ORDER BY m.position
-            """;
+            """.formatted(PostgresKeyLocks.TAKE_ALL);
 
     /** For ids that the caller gave. */
     private static final String ONCE = "ON CONFLICT ({work_item_id}) DO NOTHING RETURNING {work_item_id}";
@@ -108,6 +106,7 @@ final class PostgresEnqueue {
     private final PostgresTable table;
     private final MessageRow.Rules rules;
     private final Emitter emitter;
+    private final PostgresKeyLocks locks;
     private final Insert insert;
     private final Insert insertLocked;
     private final Insert insertMany;
@@ -117,6 +116,7 @@ final class PostgresEnqueue {
         this.table = table;
         this.rules = rules;
         this.emitter = emitter;
+        this.locks = new PostgresKeyLocks(table.name());
         this.insert = Insert.of(table, INSERT);
         this.insertLocked = Insert.of(table, INSERT_LOCKED);
         this.insertMany = Insert.of(table, INSERT_MANY);
@@ -141,11 +141,10 @@ final class PostgresEnqueue {
     }
 
     private Enqueued one(Connection tx, MessageRow row) {
-        String key = row.message().key();
-        boolean locked = rules.strict() && key != null;
-        return insert(tx, List.of(row), locked ? insertLocked : insert, query -> {
-            if (locked) {
-                query.set("lock_space", table.lockSpace()).set("bucket", KeyBuckets.of(key));
+        String key = rules.strict() ? row.message().key() : null;
+        return insert(tx, List.of(row), key == null ? insert : insertLocked, query -> {
+            if (key != null) {
+                locks.set(query, key);
             }
             row.bind(query);
         });
@@ -163,8 +162,7 @@ final class PostgresEnqueue {
         boolean keyed = rows.stream().anyMatch(row -> row.message().key() != null);
         return insert(tx, rows, keyed ? insertManyInOrder : insertMany, query -> {
             if (keyed) {
-                query.set("lock_space", table.lockSpace())
-                        .setArray("buckets", "int4", rules.strict() ? KeyBuckets.of(rows) : new Integer[0]);
+                locks.set(query, rows, rules.strict());
             }
             MessageRow.bindAll(query, rows);
         });

@@ -1,27 +1,31 @@
 package dev.outbox.postgres;
 
-import dev.outbox.jdbc.internal.Marks;
+import dev.outbox.jdbc.internal.LowWaterMarks;
 import dev.outbox.jdbc.internal.Query;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Arrays;
 
 /** Marks as arrays. */
-final class PostgresMarks implements Marks.Binding {
-    /** Older due times the server spells in its own way; nobody's message is that old. */
-    private static final Instant LONG_AGO = Instant.EPOCH;
-
+final class PostgresMarks implements LowWaterMarks.Binding {
     @Override
-    public void ready(Query query, long[] sequences) throws SQLException {
-        query.setArray("ready_marks", "int8", boxed(sequences));
+    public void ready(Query query, long[] after, long[] upTo) throws SQLException {
+        query.setArray("ready_marks", "int8", boxed(after)).setArray("ready_ends", "int8", boxed(upTo));
     }
 
     @Override
-    public void due(Query query, Instant[] due, long[] sequences) throws SQLException {
-        Object[] marks = Arrays.stream(due)
-                .map(mark -> mark.isBefore(LONG_AGO) ? "-infinity" : mark.toString())
+    public void due(Query query, Instant[] after, long[] afterSequences, Instant[] upTo) throws SQLException {
+        query.setArray("due_marks", "timestamptz", texts(after))
+                .setArray("due_sequences", "int8", boxed(afterSequences))
+                .setArray("due_ends", "timestamptz", texts(upTo));
+    }
+
+    private static Object[] texts(Instant[] times) {
+        return Arrays.stream(times)
+                .map(time -> time.equals(Instant.MIN)
+                        ? "-infinity"
+                        : time.equals(Instant.MAX) ? "infinity" : time.toString())
                 .toArray();
-        query.setArray("due_marks", "timestamptz", marks).setArray("due_sequences", "int8", boxed(sequences));
     }
 
     private static Object[] boxed(long[] sequences) {

@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.Hash;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Sql;
 import java.sql.ResultSet;
@@ -12,9 +13,6 @@ import java.time.Duration;
 /** Removes old Done rows, or old Dead ones, in small statements, one node at a time. */
 final class PostgresPurge {
     static final int BATCH = 1_000;
-
-    /** Beyond the buckets of keys, in the same lock space. */
-    private static final int LOCK = 1 << 20;
 
     /**
      * The advisory lock lasts as long as the statement: whoever does not get it deletes nothing. Rows that
@@ -32,7 +30,7 @@ final class PostgresPurge {
                     WHERE {mine} AND {done}
                       AND {processed_on} < statement_timestamp() - :older_than * interval '1 microsecond'
                       AND {processed_on} >= :begin::timestamptz
-                      AND (SELECT pg_try_advisory_xact_lock(:lock_space, :lock))
+                      AND (SELECT pg_try_advisory_xact_lock(:lock))
                     ORDER BY {processed_on}
                     LIMIT :batch
                     FOR UPDATE SKIP LOCKED))
@@ -50,7 +48,7 @@ final class PostgresPurge {
                     WHERE {mine} AND {status} = 3 AND NOT {blocks_key}
                       AND {processed_on} < statement_timestamp() - :older_than * interval '1 microsecond'
                       AND {processed_on} >= :begin::timestamptz
-                      AND (SELECT pg_try_advisory_xact_lock(:lock_space, :lock))
+                      AND (SELECT pg_try_advisory_xact_lock(:lock))
                     ORDER BY {processed_on}
                     LIMIT :batch
                     FOR UPDATE SKIP LOCKED))
@@ -85,13 +83,17 @@ final class PostgresPurge {
         return new PostgresPurge(table, connections, olderThan, PURGE_DEAD);
     }
 
+    /** The same on every node. */
+    static long lock(PostgresTable table) {
+        return Hash.of(table.name() + " purge");
+    }
+
     /** Removes one batch and answers its size; 0 if nothing is old enough or another node is at it. */
-    int batch() {
-        try (Borrowed borrowed = connections.autoCommitting();
+    int batch(Duration limit) {
+        try (Borrowed borrowed = connections.autoCommitting(limit);
                 Query query = FreshPlan.of(purge, borrowed.connection())) {
             query.set("older_than", olderThan)
-                    .set("lock_space", table.lockSpace())
-                    .set("lock", LOCK)
+                    .set("lock", lock(table))
                     .set("batch", BATCH)
                     .set("begin", begin);
             try (ResultSet row = query.rows()) {

@@ -50,6 +50,6 @@ final class PostgresQueue {
 
     private static IntSupplier purge(LiveTable<PostgresTable> table, Connections connections, Duration olderThan) {
         Supplier<PostgresPurge> purge = table.per(found -> PostgresPurge.ofDone(found, connections, olderThan));
-        return () -> table.adapting(() -> purge.get().batch());
+        return () -> table.adapting(() -> purge.get().batch(Duration.ZERO));
     }
 }

@@ -8,7 +8,6 @@ import dev.outbox.internal.Emitter;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.internal.UuidV7;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.KeyBuckets;
 import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Reception;
@@ -76,11 +75,10 @@ final class PostgresReceive {
             """;
 
     static final String ENQUEUE = """
-            WITH caller AS MATERIALIZED (SELECT %s AS shortened),
-            locked AS MATERIALIZED (
-                SELECT count(pg_advisory_xact_lock(:lock_space, b.bucket)) AS locks
-                FROM (SELECT bucket FROM caller LEFT JOIN unnest(:buckets::int[]) AS bucket ON true
-                      ORDER BY bucket) b
+            WITH caller AS MATERIALIZED (SELECT %%s AS shortened),
+            locks AS MATERIALIZED (
+                SELECT l.taken FROM caller CROSS JOIN LATERAL (
+                    SELECT taken FROM (%s) now WHERE caller.shortened OFFSET 0) l
             )
             INSERT INTO {table} AS t ({work_item_id}, {consumer}, {source}, {message_id}, {hash}, {due_on},
                 {priority}, {topic}, {message_key}, {correlation_id}, {tenant_id}, {content_type}, {headers},
@@ -89,17 +87,17 @@ final class PostgresReceive {
                 COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
                 COALESCE(m.priority, 1::smallint), m.topic, m.message_key, m.correlation_id, m.tenant_id, m.content_type, m.headers,
                 m.payload, m.payload_bytes
-            FROM locked,
+            FROM locks,
                 unnest(:ids::uuid[], :dues::timestamptz[], :due_ins::bigint[], :priorities::smallint[],
                     :topics::text[], :keys::text[], :message_ids::text[], :correlation_ids::text[],
                     :tenant_ids::text[], :content_types::text[], :headers::text[], :payloads::text[],
                     :payload_bytes::bytea[], :sources::text[], :hashes::bytea[])
                 WITH ORDINALITY AS m(id, due, due_in, priority, topic, message_key, message_id, correlation_id,
                     tenant_id, content_type, headers, payload, payload_bytes, source, hash, position)
-            WHERE locked.locks IS NOT NULL
+            WHERE locks.taken
             ORDER BY m.position
-            %s
-            """;
+            %%s
+            """.formatted(PostgresKeyLocks.TAKE_ALL);
 
     private final PostgresTable table;
     private final MessageRow.Rules rules;
@@ -107,6 +105,7 @@ final class PostgresReceive {
     private final Reception reception;
     private final Taking receive;
     private final Taking enqueue;
+    private final PostgresKeyLocks locks;
 
     PostgresReceive(
             PostgresTable table,
@@ -121,6 +120,7 @@ final class PostgresReceive {
         this.reception = new Reception(consumer, rules, onConflict, emitter, LOG);
         this.receive = taking(RECEIVE);
         this.enqueue = taking(ENQUEUE);
+        this.locks = new PostgresKeyLocks(table.name());
     }
 
     interface Parameters {
@@ -187,22 +187,20 @@ final class PostgresReceive {
         try {
             return reception.enqueue(tx, incoming, table::check, ifStored, sent -> {
                 List<MessageRow> rows = sent.stream().map(Arrival::row).toList();
-                return enqueue.take(
-                        tx,
-                        Reception.hashes(sent),
-                        query -> MessageRow.bindAll(query, rows)
-                                .set("lock_space", table.lockSpace())
-                                .setArray("buckets", "int4", rules.strict() ? KeyBuckets.of(rows) : new Integer[0])
-                                .setArray(
-                                        "sources",
-                                        "text",
-                                        sent.stream()
-                                                .map(a -> a.identity().source())
-                                                .toArray())
-                                .setArray(
-                                        "hashes",
-                                        "bytea",
-                                        sent.stream().map(Arrival::hash).toArray(byte[][]::new)));
+                return enqueue.take(tx, Reception.hashes(sent), query -> {
+                    locks.set(query, rows, rules.strict());
+                    MessageRow.bindAll(query, rows)
+                            .setArray(
+                                    "sources",
+                                    "text",
+                                    sent.stream()
+                                            .map(a -> a.identity().source())
+                                            .toArray())
+                            .setArray(
+                                    "hashes",
+                                    "bytea",
+                                    sent.stream().map(Arrival::hash).toArray(byte[][]::new));
+                });
             });
         } catch (SQLException e) {
             throw failure("enqueue", e);

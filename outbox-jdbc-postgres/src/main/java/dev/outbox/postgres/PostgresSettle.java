@@ -9,6 +9,7 @@ import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Settlement.Kind;
+import dev.outbox.spi.Unchanged;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -31,16 +32,20 @@ import org.jspecify.annotations.Nullable;
  * is missing from the answer was fenced.
  *
  * <p>Each settlement carries its own token, so the ends of several claims go in one statement. They hold
- * row locks only for that statement, and in an outbox no other statement waits for rows of theirs: claims and purge
- * skip locked rows, and a poller renews and settles one after the other. In an inbox they may wait themselves: a
- * caller's open transaction that repeats an item in flight holds its row, for it has counted the receipt.
+ * row locks only for that statement, and claims, purge and renewals skip locked rows.
+ *
+ * <p>A stranger may lock a leased row for as long as it likes: in an inbox, an open transaction that repeats an item in
+ * flight does, for it has counted the receipt. A renewal locks the rows that are free, in the order of their sequence, and
+ * answers the others as locked. A settle assumes first that all rows are free, because to lock them first costs up to a
+ * half more. If it has to wait for longer than {@link PinnedPlan#IMPATIENT a moment} it is rolled back, and {@link
+ * #SETTLE_FREE} settles what nobody else has locked.
  *
  * <p>Processing is asked as {@code status >= 1 AND status < 2}, so that rows are found by their id: as {@code
  * status = 1} the planner would like to read the index of all leased rows, with all its dead entries. That a
  * leased row has a topic goes without saying, but the index of an inbox's items holds only rows that have one.
  */
 final class PostgresSettle {
-    /** The common case, all Done, one statement per token. */
+    /** The common case, all Done, one statement per token; also what ends a handler's transaction. */
     static final String DONE_KEEP = """
             UPDATE {table} SET {status} = 2, {owner_token} = NULL, {locked_until} = NULL,
                 {processed_on} = statement_timestamp()
@@ -57,13 +62,77 @@ final class PostgresSettle {
             """;
 
     /**
-     * Any mix. A row that holds back its key, Ready again or Dead and blocking, takes the later rows of its
-     * run along ({@code rest}): left leased they would block the key until the lease expires. They are looked up
-     * key by key; OFFSET 0 keeps the planner from reading all leased rows. A row without a delay keeps its place in
-     * its key, and without a key gets a due time, which puts it where no mark hides it. The first time that a row
-     * goes back, first_due_on keeps when it was due until then.
+     * Any mix. A row that holds back its key, Ready again or Dead and blocking, takes the later rows of its run along
+     * ({@code rest}): left leased they would block the key until the lease expires. The update itself says which rows have
+     * a key, so rows without one cost nothing more. The later rows are looked up key by key; OFFSET 0 keeps the planner
+     * from reading all leased rows. A row without a delay keeps its place in its key, and without a key gets a due time,
+     * which puts it where no mark hides it. The first time that a row goes back, first_due_on keeps when it was due until
+     * then. It waits for rows that somebody else has locked.
      */
     static final String SETTLE = """
+            WITH settled AS MATERIALIZED (
+                SELECT * FROM unnest(:ids::{id_type}[], :tokens::uuid[], :statuses::smallint[], :delays::bigint[],
+                    :errors::text[], :given_back::int[], :blocks::boolean[])
+                    AS s(id, token, status, delay, error, given_back, blocks)
+            ),
+            deleted AS (
+                DELETE FROM {table} t USING settled v
+                WHERE v.status = 2 AND :delete_done AND t.{topic} IS NOT NULL
+                  AND t.{work_item_id} = ANY (:ids)
+                  AND t.{work_item_id} = v.id AND t.{owner_token} = v.token AND t.{status} >= 1 AND t.{status} < 2
+                RETURNING v.id, v.token
+            ),
+            updated AS (
+                UPDATE {table} t SET {status} = v.status, {owner_token} = NULL, {locked_until} = NULL,
+                    {attempt_count} = t.{attempt_count} - v.given_back,
+                    {blocks_key} = v.blocks AND t.{message_key} IS NOT NULL,
+                    {last_error} = COALESCE(v.error, t.{last_error}),
+                    {due_on} = CASE
+                        WHEN v.status <> 0 THEN t.{due_on}
+                        WHEN v.delay IS NOT NULL THEN statement_timestamp() + v.delay * interval '1 microsecond'
+                        WHEN t.{message_key} IS NULL THEN statement_timestamp()
+                        ELSE t.{due_on} END,
+                    {first_due_on} = CASE WHEN v.status = 0 THEN COALESCE(t.{first_due_on}, t.{due_on}, t.{created_on})
+                        ELSE t.{first_due_on} END,
+                    {processed_on} = CASE WHEN v.status <> 0 THEN statement_timestamp() END
+                FROM settled v
+                WHERE NOT (v.status = 2 AND :delete_done) AND t.{topic} IS NOT NULL
+                  AND t.{work_item_id} = ANY (:ids)
+                  AND t.{work_item_id} = v.id AND t.{owner_token} = v.token AND t.{status} >= 1 AND t.{status} < 2
+                RETURNING v.id, v.token, t.{sequence} AS sequence,
+                    CASE WHEN v.status = 0 OR v.blocks THEN t.{message_key} END AS held_key
+            ),
+            held_back AS MATERIALIZED (
+                SELECT held_key AS key, token, min(sequence) AS sequence FROM updated
+                WHERE held_key IS NOT NULL GROUP BY held_key, token
+            ),
+            rest AS MATERIALIZED (
+                SELECT later.id, h.token
+                FROM held_back h CROSS JOIN LATERAL (
+                    SELECT {work_item_id} AS id FROM {table}
+                    WHERE {mine} AND {message_key} = h.key AND {status} >= 1 AND {status} < 2
+                      AND {sequence} > h.sequence
+                      AND {owner_token} = h.token AND {work_item_id} <> ALL (:ids::{id_type}[])
+                    OFFSET 0) later
+            ),
+            released AS (
+                UPDATE {table} t SET {status} = 0, {owner_token} = NULL, {locked_until} = NULL,
+                    {attempt_count} = t.{attempt_count} - 1,
+                    {first_due_on} = COALESCE(t.{first_due_on}, t.{due_on}, t.{created_on}), {processed_on} = NULL
+                FROM rest
+                WHERE t.{topic} IS NOT NULL AND t.{work_item_id} = ANY (ARRAY(SELECT id FROM rest))
+                  AND t.{work_item_id} = rest.id AND t.{owner_token} = rest.token
+                  AND t.{status} >= 1 AND t.{status} < 2
+            )
+            SELECT id, token, false AS locked FROM deleted UNION ALL SELECT id, token, false FROM updated
+            """;
+
+    /**
+     * Only the rows that nobody else has locked, and of a key only those before the first one that somebody has. The
+     * others are answered as locked. A row that was settled or taken away while this statement began is answered as
+     * locked too; asked again, it is lost.
+     */
+    static final String SETTLE_FREE = """
             WITH settled AS MATERIALIZED (
                 SELECT * FROM unnest(:ids::{id_type}[], :tokens::uuid[], :statuses::smallint[], :delays::bigint[],
                     :errors::text[], :given_back::int[], :blocks::boolean[])
@@ -86,10 +155,35 @@ final class PostgresSettle {
                       AND {owner_token} = h.token AND {work_item_id} <> ALL (:ids::{id_type}[])
                     OFFSET 0) later
             ),
-            verdicts AS MATERIALIZED (
+            asked AS MATERIALIZED (
                 SELECT id, token, status, delay, error, given_back, blocks FROM settled
                 UNION ALL
                 SELECT id, token, 0, NULL, NULL, 1, false FROM rest
+            ),
+            found AS MATERIALIZED (
+                SELECT a.id, a.token, t.{message_key} AS key, t.{sequence} AS sequence
+                FROM asked a JOIN {table} t
+                  ON t.{work_item_id} = a.id AND t.{owner_token} = a.token AND t.{status} >= 1 AND t.{status} < 2
+                WHERE t.{work_item_id} = ANY (ARRAY(SELECT id FROM asked)) AND t.{topic} IS NOT NULL
+            ),
+            free AS MATERIALIZED (
+                SELECT {work_item_id} AS id FROM {table}
+                WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM found)) AND {topic} IS NOT NULL
+                  AND {status} >= 1 AND {status} < 2
+                ORDER BY {sequence}
+                FOR UPDATE SKIP LOCKED
+            ),
+            first_locked AS MATERIALIZED (
+                SELECT f.key, f.token, min(f.sequence) AS sequence
+                FROM found f LEFT JOIN free ON free.id = f.id
+                WHERE free.id IS NULL
+                GROUP BY f.key, f.token
+            ),
+            verdicts AS MATERIALIZED (
+                SELECT a.*
+                FROM asked a JOIN found f ON f.id = a.id AND f.token = a.token JOIN free ON free.id = f.id
+                  LEFT JOIN first_locked l ON l.key = f.key AND l.token = f.token
+                WHERE l.sequence IS NULL OR f.sequence < l.sequence
             ),
             deleted AS (
                 DELETE FROM {table} t USING verdicts v
@@ -117,26 +211,58 @@ final class PostgresSettle {
                   AND t.{work_item_id} = v.id AND t.{owner_token} = v.token AND t.{status} >= 1 AND t.{status} < 2
                 RETURNING v.id, v.token
             )
-            SELECT id, token FROM deleted UNION ALL SELECT id, token FROM updated
+            SELECT id, token, false AS locked FROM deleted UNION ALL SELECT id, token, false FROM updated
+            UNION ALL
+            SELECT f.id, f.token, true
+            FROM found f LEFT JOIN verdicts v ON v.id = f.id AND v.token = f.token
+            WHERE v.id IS NULL
             """;
 
     /** Touches no index: locked_until is in none. */
     static final String RENEW = """
-            UPDATE {table} t SET {locked_until} = statement_timestamp() + :lease * interval '1 microsecond'
-            FROM unnest(:ids::{id_type}[], :tokens::uuid[]) AS s(id, token)
-            WHERE t.{work_item_id} = ANY (:ids) AND t.{topic} IS NOT NULL
-              AND t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
-            RETURNING s.id, s.token
+            WITH leases AS MATERIALIZED (
+                SELECT * FROM unnest(:ids::{id_type}[], :tokens::uuid[]) AS s(id, token)
+            ),
+            found AS MATERIALIZED (
+                SELECT s.id, s.token
+                FROM leases s JOIN {table} t
+                  ON t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
+                WHERE t.{work_item_id} = ANY (:ids) AND t.{topic} IS NOT NULL
+            ),
+            free AS MATERIALIZED (
+                SELECT {work_item_id} AS id FROM {table}
+                WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM found)) AND {topic} IS NOT NULL
+                  AND {status} >= 1 AND {status} < 2
+                ORDER BY {sequence}
+                FOR NO KEY UPDATE SKIP LOCKED
+            ),
+            renewed AS (
+                UPDATE {table} t SET {locked_until} = statement_timestamp() + :lease * interval '1 microsecond'
+                FROM leases s
+                WHERE t.{work_item_id} = ANY (ARRAY(SELECT id FROM free)) AND t.{topic} IS NOT NULL
+                  AND t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2
+                RETURNING s.id, s.token
+            )
+            SELECT id, token, false AS locked FROM renewed
+            UNION ALL
+            SELECT f.id, f.token, true FROM found f LEFT JOIN free ON free.id = f.id WHERE free.id IS NULL
             """;
+
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
 
     /** The ends of so many claims go in one round trip without the bookkeeping of a mix. */
     private static final int MOST_TOKENS = 4;
 
     private final boolean deleteDone;
     private final ItemIds ids;
-    private final Sql settleInCallersTransaction;
+    private final Sql settleIn;
+    private final PinnedPlan doneIn;
     private final PinnedPlan settle;
+    private final PinnedPlan settleFree;
     private final PinnedPlan renew;
+
+    /** Those that were locked when they were last to be settled: to wait for them again would be in vain. */
+    private volatile Set<Lease> locked = Set.of();
 
     /** By the number of tokens, less one. */
     private final List<PinnedPlan> done = new ArrayList<>();
@@ -145,30 +271,53 @@ final class PostgresSettle {
     private final List<PinnedPlan> mixed = new ArrayList<>();
 
     /**
-     * @param callers for a caller's transaction
-     * @param own for transactions of our own
+     * @param callers for what is settled in a transaction beside a handler's effects
+     * @param own for transactions that do nothing else
      * @param ids what the ids name, so that rows are found by it
      */
     PostgresSettle(Layout callers, Layout own, Ack ack, ItemIds ids) {
         this.deleteDone = ack == Ack.DELETE;
         this.ids = ids;
-        this.settleInCallersTransaction = callers.resolve(SETTLE);
-        this.settle = PinnedPlan.joining(own, List.of(SETTLE));
-        this.renew = PinnedPlan.joining(own, List.of(RENEW));
+        this.settleIn = callers.resolve(SETTLE);
+        this.doneIn = PinnedPlan.last(callers, deleteDone ? DONE_DELETE : DONE_KEEP);
+        this.settle = PinnedPlan.impatient(own, List.of(SETTLE));
+        this.settleFree = PinnedPlan.impatient(own, List.of(SETTLE_FREE));
+        this.renew = PinnedPlan.impatient(own, List.of(RENEW));
         List<String> statements = new ArrayList<>();
         for (int token = 0; token < MOST_TOKENS; token++) {
             String number = "_" + token;
             statements.add((deleteDone ? DONE_DELETE : DONE_KEEP)
                     .replace(":ids", ":ids" + number)
                     .replace(":token", ":token" + number));
-            done.add(PinnedPlan.of(own, statements));
-            mixed.add(PinnedPlan.joining(
+            done.add(PinnedPlan.impatient(own, statements));
+            mixed.add(PinnedPlan.impatient(
                     own, Stream.concat(statements.stream(), Stream.of(SETTLE)).toList()));
         }
     }
 
-    /** On a connection in auto-commit mode. Answers what was fenced. */
-    Set<Lease> settle(Connection connection, List<Settlement> settlements) throws SQLException {
+    /** On a connection in auto-commit mode. */
+    Unchanged settle(Connection connection, List<Settlement> settlements) throws SQLException {
+        if (settlements.stream().noneMatch(settlement -> locked.contains(settlement.lease()))) {
+            try {
+                return Unchanged.lost(settleAll(connection, settlements));
+            } catch (SQLException e) {
+                if (!LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
+                    throw e;
+                }
+            }
+        }
+        List<Lease> leases = leases(settlements);
+        Unchanged unchanged = settleFree.run(
+                connection, query -> set(query, settlements, leases), results -> unchanged(leases, results.next()));
+        Set<Lease> known = new HashSet<>(locked);
+        leases.forEach(known::remove);
+        known.addAll(unchanged.locked());
+        locked = known;
+        return unchanged;
+    }
+
+    /** Answers what was fenced. */
+    private Set<Lease> settleAll(Connection connection, List<Settlement> settlements) throws SQLException {
         Map<String, List<String>> doneByToken = new LinkedHashMap<>();
         List<Settlement> others = new ArrayList<>();
         for (Settlement settlement : settlements) {
@@ -184,7 +333,9 @@ final class PostgresSettle {
         if (claims.isEmpty() || claims.size() > MOST_TOKENS) {
             List<Lease> leases = leases(settlements);
             return settle.run(
-                    connection, query -> set(query, settlements, leases), results -> unchanged(leases, results.next()));
+                    connection,
+                    query -> set(query, settlements, leases),
+                    results -> unchanged(leases, results.next()).lost());
         }
         if (others.isEmpty()) {
             return done.get(claims.size() - 1)
@@ -200,22 +351,33 @@ final class PostgresSettle {
                         },
                         results -> {
                             Set<Lease> fenced = notDone(claims, results);
-                            fenced.addAll(unchanged(leases, results.next()));
+                            fenced.addAll(unchanged(leases, results.next()).lost());
                             return fenced;
                         });
     }
 
-    /** In the caller's transaction, whose settings are the caller's. Answers what was fenced. */
-    Set<Lease> settleIn(Connection tx, List<Settlement> settlements) throws SQLException {
+    /**
+     * In a transaction beside a handler's effects, as its last statement. Answers what was fenced. It waits for rows that
+     * somebody else has locked, for as long as given; then the driver cancels it.
+     */
+    Set<Lease> settleIn(Connection tx, List<Settlement> settlements, Duration limit) throws SQLException {
+        if (settlements.size() == 1 && settlements.get(0).kind() == Kind.DONE) {
+            Lease lease = settlements.get(0).lease();
+            return doneIn.runIn(
+                    tx,
+                    query -> query.within(limit)
+                            .set("token", UUID.fromString(lease.ownerToken()))
+                            .setArray("ids", ids.type(), new Object[] {ids.toColumn(lease.itemId())}),
+                    results -> results.next().next() ? Set.of() : Set.of(lease));
+        }
         List<Lease> leases = leases(settlements);
-        try (Query query = FreshPlan.of(settleInCallersTransaction, tx)) {
-            set(query, settlements, leases);
-            return unchanged(leases, query.rows());
+        try (Query query = FreshPlan.of(settleIn, tx)) {
+            set(query.within(limit), settlements, leases);
+            return unchanged(leases, query.rows()).lost();
         }
     }
 
-    /** Answers what is lost. */
-    Set<Lease> renew(Connection connection, List<Lease> leases, Duration length) throws SQLException {
+    Unchanged renew(Connection connection, List<Lease> leases, Duration length) throws SQLException {
         return renew.run(
                 connection,
                 query -> set(query.set("lease", length), leases),
@@ -271,12 +433,16 @@ final class PostgresSettle {
                 .setArray("tokens", "uuid", column(leases, lease -> UUID.fromString(lease.ownerToken())));
     }
 
-    private Set<Lease> unchanged(List<Lease> leases, ResultSet rows) throws SQLException {
-        Set<Lease> unchanged = new HashSet<>(leases);
+    private Unchanged unchanged(List<Lease> leases, ResultSet rows) throws SQLException {
+        Set<Lease> lost = new HashSet<>(leases);
+        Set<Lease> locked = new HashSet<>();
         while (rows.next()) {
-            unchanged.remove(new Lease(ids.toItemId(rows.getString(1)), rows.getString(2)));
+            Lease lease = new Lease(ids.toItemId(rows.getString(1)), rows.getString(2));
+            if (lost.remove(lease) && rows.getBoolean(3)) { // not the rest of a run, which nobody named
+                locked.add(lease);
+            }
         }
-        return unchanged;
+        return new Unchanged(lost, locked);
     }
 
     private static List<Lease> leases(List<Settlement> settlements) {

@@ -9,8 +9,11 @@ import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.FreedKeys;
 import dev.outbox.jdbc.internal.Heartbeats;
 import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.NetworkLimit;
+import dev.outbox.jdbc.internal.StatementLimits;
 import dev.outbox.jdbc.internal.WorkItemRow;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -18,11 +21,11 @@ import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.TransactionalSource;
+import dev.outbox.spi.Unchanged;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -39,6 +42,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgresSource implements TransactionalSource {
     private static final String SERIALIZATION_FAILURE = "40001";
+
+    private static final String READ_ONLY = "25006";
 
     private static final int EXPIRED_BATCH = 1_000;
 
@@ -110,7 +115,9 @@ final class PostgresSource implements TransactionalSource {
 
     private final PostgresTable table;
     private final Connections connections;
+    private final StatementLimits limits = new StatementLimits();
     private final Claiming claiming;
+    private final FreedKeys freed = new FreedKeys();
     private final PostgresSettle settle;
     private final ItemIds ids;
 
@@ -137,7 +144,7 @@ final class PostgresSource implements TransactionalSource {
         boolean byOld = table.phase().before(Phase.DUAL);
         boolean onItsWay = table.isInbox() && !byOld && table.phase() != Phase.CLEAN;
         Claiming.Query claim =
-                byOld ? new PostgresLegacyClaim(own, serializer) : new PostgresClaim(table, serializer, ticker);
+                byOld ? new PostgresLegacyClaim(own, serializer) : new PostgresClaim(table, serializer, freed, ticker);
         this.ids = table.isInbox() && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM;
         this.settle = new PostgresSettle(table.layout(), own, ack, ids);
         this.claiming = new Claiming(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
@@ -148,7 +155,7 @@ final class PostgresSource implements TransactionalSource {
         this.purgeDead = deadRetention == null || byOld // which has no index for it
                 ? null
                 : PostgresPurge.ofDead(table, connections, deadRetention);
-        this.heartbeats = new Heartbeats(connections, ticker, new PostgresHeartbeat(table));
+        this.heartbeats = new Heartbeats(connections, limits, ticker, new PostgresHeartbeat(table));
         this.expire = PinnedPlan.of(own, EXPIRE);
         this.nextDue = PinnedPlan.of(own, byOld ? PostgresLegacyClaim.NEXT_DUE : NEXT_DUE);
     }
@@ -171,46 +178,62 @@ final class PostgresSource implements TransactionalSource {
 
     @Override
     public Claim claim(ClaimRequest request) {
-        return run("claim from", connection -> claiming.claim(connection, request));
+        limits.lease(request.lease());
+        return run("claim from", limits.forClaim(), connection -> claiming.claim(connection, request));
     }
 
     @Override
-    public Set<Lease> settle(List<Settlement> settlements) {
-        return settlements.isEmpty()
-                ? Set.of()
-                : run(
-                        "settle in",
-                        connection ->
-                                byKind(settlements, Settlement::lease, (by, part) -> by.settle(connection, part)));
+    public Unchanged settle(List<Settlement> settlements) {
+        if (settlements.isEmpty()) {
+            return Unchanged.NONE;
+        }
+        Unchanged unchanged = run(
+                "settle in",
+                limits.forSettle(),
+                connection -> byKind(settlements, Settlement::lease, (by, part) -> by.settle(connection, part)));
+        freed.settled(settlements, unchanged);
+        return unchanged;
     }
 
     @Override
     public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
         try {
-            return settlements.isEmpty()
-                    ? Set.of()
-                    : byKind(settlements, Settlement::lease, (by, part) -> by.settleIn(tx, part));
+            if (settlements.isEmpty()) {
+                return Set.of();
+            }
+            NetworkLimit limit = NetworkLimit.on(tx, limits.forSettle());
+            try {
+                Unchanged unchanged = byKind(
+                        settlements,
+                        Settlement::lease,
+                        (by, part) -> Unchanged.lost(by.settleIn(tx, part, limits.forLock())));
+                freed.settled(settlements, unchanged);
+                return unchanged.lost();
+            } finally {
+                limit.close();
+            }
         } catch (SQLException e) {
             throw SqlFailure.of("settle in " + table.name() + " failed", e);
         }
     }
 
     @Override
-    public Set<Lease> renew(List<Lease> leases, Duration length) {
+    public Unchanged renew(List<Lease> leases, Duration length) {
         return leases.isEmpty()
-                ? Set.of()
+                ? Unchanged.NONE
                 : run(
                         "renew in",
+                        limits.forSettle(),
                         connection ->
                                 byKind(leases, Function.identity(), (by, part) -> by.renew(connection, part, length)));
     }
 
     private interface Settling<T> {
-        Set<Lease> with(PostgresSettle settle, List<T> part) throws SQLException;
+        Unchanged with(PostgresSettle settle, List<T> part) throws SQLException;
     }
 
-    /** Each with the statements that find its row; what no statement finds any more is fenced. */
-    private <T> Set<Lease> byKind(List<T> all, Function<T, Lease> lease, Settling<T> settling) throws SQLException {
+    /** Each with the statements that find its row; what no statement finds any more is lost. */
+    private <T> Unchanged byKind(List<T> all, Function<T, Lease> lease, Settling<T> settling) throws SQLException {
         if (!table.isInbox() || table.phase() == Phase.CLEAN) {
             return settling.with(settle, all);
         }
@@ -218,23 +241,22 @@ final class PostgresSource implements TransactionalSource {
                 .collect(Collectors.partitioningBy(
                         one -> ItemIds.of(lease.apply(one).itemId()) == ids));
         List<T> others = Objects.requireNonNull(usual.get(false));
-        Set<Lease> fenced = new HashSet<>();
         List<T> these = Objects.requireNonNull(usual.get(true));
-        if (!these.isEmpty()) {
-            fenced.addAll(settling.with(settle, these));
+        Unchanged unchanged = these.isEmpty() ? Unchanged.NONE : settling.with(settle, these);
+        if (others.isEmpty()) {
+            return unchanged;
         }
-        if (settleByMessage == null) {
-            others.forEach(one -> fenced.add(lease.apply(one)));
-        } else if (!others.isEmpty()) {
-            fenced.addAll(settling.with(settleByMessage, others));
-        }
-        return fenced;
+        Unchanged more = settleByMessage == null
+                ? Unchanged.lost(others.stream().map(lease).collect(Collectors.toSet()))
+                : settling.with(settleByMessage, others);
+        return unchanged.and(more);
     }
 
     @Override
     public Optional<Duration> nextDue(Set<String> topics) {
         return run(
                 "look for due items in",
+                limits.forClaim(),
                 connection ->
                         nextDue.run(connection, query -> query.setArray("topics", "text", topics(topics)), results -> {
                             ResultSet row = results.next();
@@ -246,8 +268,8 @@ final class PostgresSource implements TransactionalSource {
 
     @Override
     public int purge() {
-        int done = purge.batch();
-        return done == PostgresPurge.BATCH || purgeDead == null ? done : done + purgeDead.batch();
+        int done = purge.batch(limits.forClaim());
+        return done == PostgresPurge.BATCH || purgeDead == null ? done : done + purgeDead.batch(limits.forClaim());
     }
 
     @Override
@@ -256,9 +278,14 @@ final class PostgresSource implements TransactionalSource {
     }
 
     @Override
+    public Optional<String> replacedIsolation() {
+        return connections.replacedIsolation();
+    }
+
+    @Override
     public Transaction begin() {
         try {
-            return connections.transactional();
+            return connections.transactional(limits.forSettle());
         } catch (SQLException e) {
             throw SqlFailure.of("cannot open a transaction for " + table.name(), e);
         }
@@ -282,14 +309,26 @@ final class PostgresSource implements TransactionalSource {
         T on(Connection connection) throws SQLException;
     }
 
-    private <T> T run(String what, Work<T> work) {
-        try (Borrowed borrowed = connections.autoCommitting()) {
-            return work.on(borrowed.connection());
+    private <T> T run(String what, Duration limit, Work<T> work) {
+        try (Borrowed borrowed = connections.autoCommitting(limit)) {
+            return on(borrowed.connection(), work);
         } catch (SQLException e) {
             if (SERIALIZATION_FAILURE.equals(e.getSQLState())) {
                 connections.distrustDefaults();
             }
             throw failure(what, e);
+        }
+    }
+
+    /** A connection to what is a replica now is broken, so that its pool opens one to the primary instead. */
+    private static <T> T on(Connection connection, Work<T> work) throws SQLException {
+        try {
+            return work.on(connection);
+        } catch (SQLException e) {
+            if (READ_ONLY.equals(e.getSQLState())) {
+                connection.abort(Runnable::run);
+            }
+            throw e;
         }
     }
 

@@ -4,17 +4,20 @@ import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.Capability;
+import dev.outbox.jdbc.internal.Hash;
 import dev.outbox.jdbc.internal.ItemColumns;
 import dev.outbox.jdbc.internal.Layout;
 import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.Marker;
+import dev.outbox.jdbc.internal.OrdinaryTable;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,19 +30,16 @@ import org.jspecify.annotations.Nullable;
  * @param name with its schema
  * @param layout for statements in a caller's transaction, which must not fail when a migration goes on
  * @param own for statements in transactions of our own, which are repeated then
- * @param lockSpace the first half of this table's advisory lock keys, the same on every node
  * @param phase how far it has come from the old columns to the new ones
  * @param limits how many characters of a logical column it can hold, where that is less than a message may have
  */
-record PostgresTable(TableName name, Layout layout, Layout own, int lockSpace, Phase phase, Map<String, Integer> limits)
+record PostgresTable(TableName name, Layout layout, Layout own, Phase phase, Map<String, Integer> limits)
         implements LiveTable.Seen {
-    /** In case somebody else uses table oids as lock keys too. */
-    private static final int LOCK_SPACE = 0x6f757462;
-
     private static final String OWNER = "dev.outbox consumer ";
 
     private static final String FIND = """
-            SELECT c.oid::bigint::int, n.nspname, obj_description(c.oid, 'pg_class'), a.attname,
+            SELECT n.nspname, c.relkind, EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = c.oid),
+                obj_description(c.oid, 'pg_class'), a.attname,
                 format_type(a.atttypid, a.atttypmod), col_description(c.oid, a.attnum)
             FROM pg_catalog.pg_class c
             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -85,7 +85,6 @@ record PostgresTable(TableName name, Layout layout, Layout own, int lockSpace, P
      */
     private record Found(
             TableName name,
-            int oid,
             @Nullable String comment,
             Map<String, String> types,
             @Nullable String owner) {
@@ -128,8 +127,7 @@ record PostgresTable(TableName name, Layout layout, Layout own, int lockSpace, P
         PostgresTable table(Phase phase, boolean inbox, List<String> logical, Map<String, Object> constants) {
             PostgresColumns columns = columns(phase, inbox);
             Layout layout = columns.layout(quote(name), logical, constants);
-            return new PostgresTable(
-                    name, layout, columns.own(layout, logical), oid ^ LOCK_SPACE, phase, columns.limits());
+            return new PostgresTable(name, layout, columns.own(layout, logical), phase, columns.limits());
         }
 
         private PostgresColumns columns(Phase phase, boolean inbox) {
@@ -152,18 +150,17 @@ record PostgresTable(TableName name, Layout layout, Layout own, int lockSpace, P
         TableName found = name;
         String comment = null;
         String owner = null;
-        int oid = 0;
         try (PreparedStatement find = connection.prepareStatement(FIND)) {
             find.setString(1, quote(name));
             try (ResultSet row = find.executeQuery()) {
                 while (row.next()) {
-                    oid = row.getInt(1);
-                    found = name.in(row.getString(2));
-                    comment = row.getString(3);
-                    String column = row.getString(4);
-                    types.put(column, row.getString(5));
+                    found = name.in(row.getString(1));
+                    OrdinaryTable.check(found, row.getString(2), row.getBoolean(3));
+                    comment = row.getString(4);
+                    String column = row.getString(5);
+                    types.put(column, row.getString(6));
                     if (column.equals("consumer")) {
-                        owner = owner(row.getString(6));
+                        owner = owner(row.getString(7));
                     }
                 }
             }
@@ -172,7 +169,7 @@ record PostgresTable(TableName name, Layout layout, Layout own, int lockSpace, P
             throw new OutboxException(
                     "table \"" + name + "\" not found; apply outbox-migrations (postgres) or set table(...)");
         }
-        return new Found(found, oid, comment, types, owner);
+        return new Found(found, comment, types, owner);
     }
 
     /** The migrations note whose the rows are in the comment of the column. */
@@ -208,9 +205,9 @@ record PostgresTable(TableName name, Layout layout, Layout own, int lockSpace, P
         }
     }
 
-    /** Where NOTIFY about this table goes, the same on every node; the number is the table's oid. */
+    /** Where NOTIFY about this table goes, the same on every node, whenever the table was made. */
     String channel() {
-        return "outbox_" + Integer.toUnsignedString(lockSpace ^ LOCK_SPACE);
+        return "outbox_" + HexFormat.of().toHexDigits(Hash.of(name.toString()));
     }
 
     static String quote(TableName name) {

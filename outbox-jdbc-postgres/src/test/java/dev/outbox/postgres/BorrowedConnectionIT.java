@@ -30,6 +30,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Trap 10: the library's own connections are READ COMMITTED, and go back to the pool as they came. */
 class BorrowedConnectionIT {
+    private static final Duration LIMIT = Duration.ofSeconds(7);
+
     private static final OutboxDatabase DATABASE = new OutboxDatabase();
     private static final int READ_COMMITTED = Connection.TRANSACTION_READ_COMMITTED;
     private static final int REPEATABLE_READ = Connection.TRANSACTION_REPEATABLE_READ;
@@ -82,14 +84,14 @@ class BorrowedConnectionIT {
         Connections connections = new Connections(carelessPool());
         connections.learnDefaults(pooled);
 
-        try (Borrowed borrowed = connections.autoCommitting()) {
+        try (Borrowed borrowed = connections.autoCommitting(LIMIT)) {
             assertThat(borrowed.connection().getAutoCommit()).isTrue();
             assertThat(borrowed.connection().getTransactionIsolation()).isEqualTo(READ_COMMITTED);
         }
         assertThat(pooled.getAutoCommit()).isEqualTo(autoCommit);
         assertThat(pooled.getTransactionIsolation()).isEqualTo(isolation);
 
-        try (Borrowed borrowed = connections.transactional()) {
+        try (Borrowed borrowed = connections.transactional(LIMIT)) {
             assertThat(borrowed.connection().getAutoCommit()).isFalse();
             assertThat(borrowed.connection().getTransactionIsolation()).isEqualTo(READ_COMMITTED);
         }
@@ -98,11 +100,31 @@ class BorrowedConnectionIT {
         assertThat(givenBack).isEqualTo(2);
     }
 
+    @ParameterizedTest
+    @CsvSource({"0, 7000", "9000, 7000", "2000, 2000"})
+    void aConnectionWaitsForTheNetworkNoLongerThanItMay(int before, int during) throws SQLException {
+        pooled.setNetworkTimeout(Runnable::run, before);
+        Connections connections = new Connections(carelessPool());
+
+        try (Borrowed borrowed = connections.autoCommitting(LIMIT)) {
+            assertThat(borrowed.connection().getNetworkTimeout()).isEqualTo(during);
+        }
+        assertThat(pooled.getNetworkTimeout()).isEqualTo(before);
+
+        try (Borrowed borrowed = connections.transactional(LIMIT)) {
+            assertThat(borrowed.connection().getNetworkTimeout())
+                    .as("in a handler's hands")
+                    .isEqualTo(before);
+            borrowed.commit();
+        }
+        assertThat(pooled.getNetworkTimeout()).isEqualTo(before);
+    }
+
     @Test
     void closingRollsBackWhatWasNotCommitted() throws SQLException {
         DATABASE.execute("CREATE TABLE written (id int)");
         Connections connections = new Connections(carelessPool());
-        try (Borrowed borrowed = connections.transactional();
+        try (Borrowed borrowed = connections.transactional(LIMIT);
                 Statement write = borrowed.connection().createStatement()) {
             write.execute("INSERT INTO written VALUES (1)");
             borrowed.commit();
@@ -118,7 +140,7 @@ class BorrowedConnectionIT {
         pooled.setTransactionIsolation(REPEATABLE_READ);
         Connections connections = new Connections(carelessPool());
         connections.learnDefaults(pooled);
-        try (Borrowed borrowed = connections.transactional();
+        try (Borrowed borrowed = connections.transactional(LIMIT);
                 Statement broken = borrowed.connection().createStatement()) {
             broken.execute("SELECT 1 / 0");
         } catch (SQLException divisionByZero) {
@@ -132,7 +154,7 @@ class BorrowedConnectionIT {
     @Test
     void aConnectionThatBrokeIsGivenBackWithoutFurtherAdo() throws SQLException {
         Connections connections = new Connections(carelessPool());
-        try (Borrowed borrowed = connections.transactional()) {
+        try (Borrowed borrowed = connections.transactional(LIMIT)) {
             pooled.close();
             assertThat(borrowed.connection().isClosed()).isTrue();
         }
@@ -182,7 +204,7 @@ class BorrowedConnectionIT {
 
         connections.distrustDefaults();
 
-        try (Borrowed borrowed = connections.autoCommitting()) {
+        try (Borrowed borrowed = connections.autoCommitting(LIMIT)) {
             assertThat(borrowed.connection().getTransactionIsolation()).isEqualTo(READ_COMMITTED);
         }
         assertThat(pooled.getTransactionIsolation()).isEqualTo(REPEATABLE_READ);
@@ -223,7 +245,7 @@ class BorrowedConnectionIT {
         connections.learnDefaults(recorded.connection());
         pooled = recorded.connection();
 
-        try (Borrowed borrowed = connections.autoCommitting();
+        try (Borrowed borrowed = connections.autoCommitting(LIMIT);
                 Statement statement = borrowed.connection().createStatement()) {
             statement.execute("SELECT 1 FROM " + table);
         }

@@ -96,7 +96,7 @@ class ByteBoundIT {
         Plans plans = scenario.plans("NULL");
 
         for (String statement : List.of(
-                PostgresClaim.READY, PostgresClaim.READY_OF_TOPICS, PostgresClaim.WAITING, PostgresClaim.KEYS)) {
+                PostgresClaim.READY, PostgresClaim.READY_OF_TOPICS, PostgresClaim.WAITING, PostgresKeyClaim.TAKE)) {
             Plan plan = plans.explain("claim", statement, PINNED);
             assertThat(plan.buffers())
                     .as(plan::toString)

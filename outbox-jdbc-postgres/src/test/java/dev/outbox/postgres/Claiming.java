@@ -58,8 +58,9 @@ final class Claiming {
 
     static void done(Source source, Claim claim) {
         assertThat(source.settle(claim.items().stream()
-                        .map(item -> Settlement.done(claim.lease(item)))
-                        .toList()))
+                                .map(item -> Settlement.done(claim.lease(item)))
+                                .toList())
+                        .lost())
                 .isEmpty();
     }
 

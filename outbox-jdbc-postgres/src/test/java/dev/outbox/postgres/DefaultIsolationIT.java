@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Message;
 import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
 import dev.outbox.RetryPolicy;
@@ -12,7 +13,9 @@ import dev.outbox.WorkItem;
 import dev.outbox.event.OutboxEvent;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -101,6 +104,63 @@ class DefaultIsolationIT {
         } finally {
             database.execute("DROP OWNED BY " + role);
             database.execute("DROP ROLE " + role);
+        }
+    }
+
+    @Test
+    void aPollerSaysAtItsStartThatHandlersDoNotRunAtThePoolsIsolation() throws Exception {
+        assertThat(warnings("TRANSACTION_SERIALIZABLE"))
+                .singleElement()
+                .asString()
+                .contains("the pool's isolation is SERIALIZABLE, but the transactions of handlers are READ COMMITTED");
+        assertThat(warnings("TRANSACTION_READ_COMMITTED")).isEmpty();
+    }
+
+    private List<String> warnings(String isolation) {
+        try (HikariDataSource pool = database.pool(config -> config.setTransactionIsolation(isolation));
+                CapturedLog log = new CapturedLog()) {
+            PostgresOutbox.builder(pool)
+                    .table(table)
+                    .build()
+                    .poller()
+                    .inTransaction((tx, item) -> {})
+                    .start()
+                    .close();
+            return log.warnings("isolation");
+        }
+    }
+
+    /** The way out that the warning names. */
+    @Test
+    void aHandlerMayRaiseTheIsolationOfItsTransaction() throws Exception {
+        try (HikariDataSource pool = database.pool(config -> {})) {
+            PostgresOutbox outbox = PostgresOutbox.builder(pool).table(table).build();
+            database.commit(outbox, Message.to("orders").payload("{}"));
+            List<String> seen = new ArrayList<>();
+            try (Poller poller = outbox.poller()
+                    .inTransaction((tx, item) -> {
+                        try (Statement statement = tx.createStatement()) {
+                            statement.execute("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+                        }
+                        seen.add(isolation(tx));
+                    })
+                    .build()) {
+                poller.pollOnce();
+            }
+            try (Connection after = pool.getConnection()) {
+                seen.add(isolation(after));
+            }
+
+            assertThat(seen).containsExactly("serializable", "read committed");
+            assertThat(database.statuses(table)).isEqualTo(Map.of(Status.DONE, 1L));
+        }
+    }
+
+    private static String isolation(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SHOW transaction_isolation")) {
+            row.next();
+            return row.getString(1);
         }
     }
 

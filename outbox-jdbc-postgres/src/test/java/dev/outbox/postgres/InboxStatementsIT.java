@@ -219,6 +219,33 @@ class InboxStatementsIT {
     }
 
     @Test
+    void manyKeysInOneCallOrInSeveralTakeABoundedNumberOfLocks() throws SQLException {
+        inbox.enqueueAll(tx, keyed("call", 2_000));
+        assertThat(advisoryLocks()).isOne();
+        tx.commit();
+
+        for (int i = 0; i < 10; i++) {
+            inbox.enqueueAll(tx, keyed("call-" + i, 100));
+        }
+        assertThat(advisoryLocks()).isLessThan(PostgresKeyLocks.MOST + 10);
+        tx.commit();
+
+        assertThat(DATABASE.count(table, "message_key IS NOT NULL")).isEqualTo(3_000);
+    }
+
+    private static List<Incoming> keyed(String name, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> incoming(name + "-" + i).topic("orders").key(name + "-" + i))
+                .toList();
+    }
+
+    private static long advisoryLocks() {
+        return DATABASE.count(
+                "pg_locks JOIN pg_database d ON d.oid = database",
+                "locktype = 'advisory' AND datname = current_database()");
+    }
+
+    @Test
     void aRepetitionTouchesNoIndex() throws SQLException {
         DATABASE.execute("ALTER TABLE " + table + " SET (autovacuum_enabled = off)");
         inbox.receive(tx, incoming("m-1"));

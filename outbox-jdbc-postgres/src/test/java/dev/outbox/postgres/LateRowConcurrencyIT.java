@@ -231,7 +231,7 @@ class LateRowConcurrencyIT {
                 .drainTimeout(Duration.ZERO)
                 .to(item -> delivered.add(item.messageId()))
                 .start()) {
-            await().pollDelay(Duration.ofSeconds(2)).until(() -> observed.claims() > 0);
+            await().pollDelay(Duration.ofSeconds(4)).until(() -> observed.claims() > 0);
             double perSecond = observed.claims() * 1e9 / (System.nanoTime() - started);
             assertThat(perSecond).as("claims a second").isLessThan(5);
             assertThat(delivered).isEmpty();

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
 import dev.outbox.Poller;
-import dev.outbox.jdbc.internal.TableName;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.spi.WakeUp;
 import dev.outbox.testkit.EmbeddedDatabase;
@@ -36,6 +35,7 @@ abstract class NotifyScenario {
     final List<Poller> pollers = new ArrayList<>();
     final List<WakeUp.Subscription> subscriptions = new ArrayList<>();
     final Set<String> delivered = ConcurrentHashMap.newKeySet();
+    private final Set<Thread> before = Thread.getAllStackTraces().keySet();
     private int sent;
 
     @BeforeAll
@@ -109,17 +109,12 @@ abstract class NotifyScenario {
         return own;
     }
 
-    /** Of this database: those of earlier tests may linger. */
-    List<String> notifyThreads() throws SQLException {
-        Set<String> names;
-        try (Connection connection = database.dataSource().getConnection()) {
-            String channel = PostgresTable.detect(connection, new TableName(null, "outbox"))
-                    .channel();
-            names = Set.of("outbox-notify-" + channel, "outbox-listen-" + channel);
-        }
+    /** Of this test: those of earlier ones may linger. */
+    List<String> notifyThreads() {
         return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> !before.contains(thread))
                 .map(Thread::getName)
-                .filter(names::contains)
+                .filter(name -> name.startsWith("outbox-notify-") || name.startsWith("outbox-listen-"))
                 .toList();
     }
 

@@ -25,9 +25,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What happens while a destination is down. */
 class OutageIT {
@@ -57,6 +57,11 @@ class OutageIT {
         private Broker(Duration slowness, boolean refuses) {
             this.slowness = slowness;
             this.refuses = refuses;
+        }
+
+        void up() {
+            down = false;
+            never.countDown();
         }
 
         @Override
@@ -126,8 +131,10 @@ class OutageIT {
                     .isZero();
         }
 
-        broker.down = false;
+        int before = broker.received.size();
+        broker.up();
 
+        await("full speed").atMost(Duration.ofSeconds(15)).until(() -> broker.received.size() > before + 1_000);
         int expected = enqueued.get();
         await().atMost(Duration.ofMinutes(2)).until(() -> broker.received.size() == expected);
         await().until(() -> database.statuses(table).equals(Map.of(Status.DONE, (long) expected)));
@@ -140,11 +147,12 @@ class OutageIT {
                 .hasSize((int) slowed));
     }
 
-    @Test
-    void oneRouteThatIsDownDoesNotHoldUpTheOthers() {
+    @ParameterizedTest(name = "a call fails after {0}")
+    @ValueSource(strings = {"PT0S", "PT1H"})
+    void oneRouteThatIsDownOrHangsDoesNotHoldUpTheOthers(Duration slowness) {
         Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         Broker good = new Broker(Duration.ZERO, false);
-        Broker bad = new Broker(Duration.ZERO, false);
+        Broker bad = new Broker(slowness, false);
         bad.down = true;
         start(outbox, Destination.byTopic().route("good", good).route("bad", bad));
 
@@ -155,7 +163,7 @@ class OutageIT {
         await().atMost(Duration.ofMinutes(2)).until(() -> good.received.size() == 500);
         assertThat(bad.received).as("it is down all the while").isEmpty();
         assertThat(database.count(table, "status = 3")).isZero();
-        bad.down = false;
+        bad.up();
         await().atMost(Duration.ofMinutes(2)).until(() -> bad.received.size() == 500);
         await().until(() -> database.statuses(table).equals(Map.of(Status.DONE, 1_000L)));
     }

@@ -131,6 +131,21 @@ final class OutboxDatabase implements AutoCloseable {
         return statuses;
     }
 
+    /** Locks rows in a transaction of its own; closing it rolls that back. */
+    AutoCloseable lock(String table, List<String> itemIds) throws SQLException {
+        Connection tx = pool.getConnection();
+        tx.setAutoCommit(false);
+        try (PreparedStatement lock = tx.prepareStatement(
+                "SELECT FROM " + table + " WHERE work_item_id = ANY (?::uuid[]) ORDER BY sequence FOR UPDATE")) {
+            lock.setArray(1, tx.createArrayOf("text", itemIds.toArray()));
+            lock.execute();
+        }
+        return () -> {
+            tx.rollback();
+            tx.close();
+        };
+    }
+
     @Override
     public void close() {
         database.close();

@@ -129,17 +129,24 @@ final class PlanScenario {
                 .bind("topics", "text[]", topics)
                 .bind("listed", "boolean", "true")
                 .bind("ready_marks", "bigint[]", array(Collections.nCopies(3, Long.MIN_VALUE).stream()))
+                .bind("ready_ends", "bigint[]", array(Collections.nCopies(3, Long.MAX_VALUE).stream()))
                 .bind("due_marks", "timestamptz[]", array(Collections.nCopies(3, "-infinity").stream()))
+                .bind("due_ends", "timestamptz[]", array(Collections.nCopies(3, "infinity").stream()))
                 .bind("due_sequences", "bigint[]", array(Collections.nCopies(3, Long.MIN_VALUE).stream()))
                 .bind("max_bytes", "int", String.valueOf(ClaimRequest.STANDARD_BYTES))
                 .bind("bulk_first", "boolean", "false")
-                .bind("round_turn", "bigint", String.valueOf(Long.MAX_VALUE))
+                .bind("normal_first", "boolean", "false")
+                .bind("high_share", "int", String.valueOf(BATCH * 65 / 100))
                 .bind("tenth", "int", String.valueOf(BATCH / 10))
-                .bind("bulk_chance", "float8", "0.1")
-                .bind("key_cursor", "varchar", "''")
+                .bind("places", "int[]", "'{1,2,3,4}'")
+                .bind("freed_keys", "text[]", "'{key-1,key-2}'")
+                .bind("known_keys", "text[]", "'{key-1,key-2,key-3}'")
+                .bind("arrived_after", "bigint[]", array(Collections.nCopies(3, Long.MIN_VALUE).stream()))
+                .bind("due_after", "timestamptz", "'-infinity'")
+                .bind("due_sequence", "bigint", "0")
+                .bind("round_after", "varchar", "''")
                 .bind("heads", "int", String.valueOf(BATCH))
                 .bind("longest_run", "int", "2")
-                .bind("urgent_heads", "int", String.valueOf(BATCH - BATCH / 10))
                 .bind("stretch", "int", "4096")
                 .bind("probes", "int", String.valueOf(4 * BATCH))
                 .bind("count", "int", String.valueOf(BATCH))
@@ -162,8 +169,7 @@ final class PlanScenario {
                 .bind("batch", "int", "1000")
                 .bind("older_than", "bigint", String.valueOf(7L * 24 * 3600 * 1_000_000))
                 .bind("begin", "text", "'-infinity'")
-                .bind("lock_space", "int", "1")
-                .bind("lock", "int", "1");
+                .bind("lock", "bigint", "1");
     }
 
     private static String array(Stream<?> elements) {

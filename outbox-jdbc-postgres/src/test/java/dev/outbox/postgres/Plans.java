@@ -42,7 +42,7 @@ final class Plans {
     enum Planned {
         /** Once and for all values: {@link PinnedPlan}. */
         PINNED,
-        /** The same, for statements that join arrays: {@link PinnedPlan#joining}. */
+        /** The same, for statements that join arrays: {@link PinnedPlan#JOINING}. */
         JOINING,
         /** At each run: {@link FreshPlan}. */
         FRESH
@@ -80,7 +80,15 @@ final class Plans {
         }
     }
 
-    private static String explain(Statement run, Planned how, String given) throws SQLException {
+    /** The heads that a claim of keys would have found. */
+    private static final String HEADS = """
+            SELECT set_config('outbox.heads', COALESCE(array_agg(id)::text, '{}'), true)
+            FROM (SELECT DISTINCT ON (message_key) work_item_id AS id FROM %s
+                WHERE status = 0 AND message_key IS NOT NULL ORDER BY message_key, sequence LIMIT 500) heads
+            """;
+
+    private String explain(Statement run, Planned how, String given) throws SQLException {
+        run.execute(HEADS.formatted(table.layout().table()));
         run.execute(
                 switch (how) {
                     case PINNED -> PinnedPlan.SETTINGS;

@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import dev.outbox.Ack;
 import dev.outbox.Message;
 import dev.outbox.Ordering;
+import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.spi.Source;
 import dev.outbox.testkit.ItemState;
 import dev.outbox.testkit.SourceFixture;
@@ -10,6 +11,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -19,6 +21,11 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class PostgresFixture implements SourceFixture {
     private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    private static final Duration RETENTION = Duration.ofDays(1);
+
+    static {
+        OutboxMigrations.installAdmin(DATABASE.pool());
+    }
 
     private final AtomicLong ticker = new AtomicLong();
     private final String table = DATABASE.newTable();
@@ -30,6 +37,7 @@ final class PostgresFixture implements SourceFixture {
         this.outbox = PostgresOutbox.builder(DATABASE.pool())
                 .table(table)
                 .ack(ack)
+                .retention(RETENTION)
                 .ordering(Ordering.STRICT)
                 .ticker(ticker::get)
                 .build();
@@ -53,11 +61,17 @@ final class PostgresFixture implements SourceFixture {
     }
 
     @Override
+    public Optional<AutoCloseable> lock(List<String> itemIds) throws SQLException {
+        return Optional.of(DATABASE.lock(table, itemIds));
+    }
+
+    @Override
     public void advance(Duration step) {
         ticker.addAndGet(step.toNanos());
         DATABASE.execute(
                 "UPDATE " + table + " SET locked_until = locked_until - s.step, due_on = due_on - s.step,"
-                        + " first_due_on = first_due_on - s.step, created_on = created_on - s.step"
+                        + " first_due_on = first_due_on - s.step, created_on = created_on - s.step,"
+                        + " processed_on = processed_on - s.step"
                         + " FROM (SELECT ? * interval '1 microsecond' AS step) s",
                 step.toNanos() / 1_000);
     }
@@ -73,6 +87,17 @@ final class PostgresFixture implements SourceFixture {
     @Override
     public boolean keepsDone() {
         return ack == Ack.KEEP;
+    }
+
+    @Override
+    public Optional<Duration> retention() {
+        return keepsDone() ? Optional.of(RETENTION) : Optional.empty();
+    }
+
+    @Override
+    public Optional<Set<String>> pollers() {
+        return Optional.of(
+                Set.copyOf(DATABASE.query("SELECT poller FROM outbox_pollers WHERE table_name LIKE ?", "%" + table)));
     }
 
     @Override

@@ -47,9 +47,20 @@ final class PostgresInboxSourceFixture extends InboxSourceFixture {
     }
 
     @Override
+    public Optional<AutoCloseable> lock(List<String> itemIds) throws SQLException {
+        return Optional.of(DATABASE.lock(table, itemIds));
+    }
+
+    @Override
     public void advance(Duration step) {
         ticker.addAndGet(step.toNanos());
         PostgresInboxFixture.age(DATABASE, table, step);
+    }
+
+    /** As is the default. */
+    @Override
+    public Optional<Duration> retention() {
+        return Optional.of(Duration.ofDays(30));
     }
 
     @Override

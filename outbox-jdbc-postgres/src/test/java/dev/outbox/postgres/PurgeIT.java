@@ -150,8 +150,7 @@ class PurgeIT {
                     .resolve(PostgresPurge.PURGE
                             .replace(":older_than", "0")
                             .replace(":begin", "'-infinity'")
-                            .replace(":lock_space", String.valueOf(lockSpace(other)))
-                            .replace(":lock", String.valueOf(1 << 20))
+                            .replace(":lock", String.valueOf(lock(other, table)))
                             .replace(":batch", "1"))
                     .text();
             try (ResultSet row = purge.executeQuery(sql)) {
@@ -171,8 +170,8 @@ class PurgeIT {
         assertThat(outbox.purge(WEEK)).isEqualTo(9);
     }
 
-    private int lockSpace(Connection connection) throws SQLException {
-        return PostgresTable.detect(connection, TableName.parse(table)).lockSpace();
+    private static long lock(Connection connection, String table) throws SQLException {
+        return PostgresPurge.lock(PostgresTable.detect(connection, TableName.parse(table)));
     }
 
     @Test
@@ -182,8 +181,7 @@ class PurgeIT {
         try (Connection other = DATABASE.pool().getConnection();
                 Statement lock = other.createStatement()) {
             other.setAutoCommit(false);
-            lock.execute("SELECT pg_advisory_xact_lock("
-                    + PostgresTable.detect(other, TableName.parse(otherTable)).lockSpace() + ", " + (1 << 20) + ")");
+            lock.execute("SELECT pg_advisory_xact_lock(" + lock(other, otherTable) + ")");
 
             assertThat(outbox.purge(WEEK)).isEqualTo(10);
         }

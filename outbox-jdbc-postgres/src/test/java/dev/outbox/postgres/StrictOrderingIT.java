@@ -10,9 +10,17 @@ import dev.outbox.OutboxException;
 import dev.outbox.migrations.OutboxMigrations;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -184,12 +192,13 @@ class StrictOrderingIT {
 
     @ParameterizedTest
     @EnumSource
-    void keysOfOtherBucketsAndMessagesWithoutKeyDoNotWait(Way way) throws SQLException {
+    void otherKeysAndMessagesWithoutKeyDoNotWait(Way way) throws SQLException {
         Outbox outbox = outbox(DATABASE.newTable(), Ordering.STRICT);
-        way.enqueue(outbox, first, "1", "a");
+        way.enqueue(outbox, first, "1", keys("open", PostgresKeyLocks.MOST - 1));
+        way.enqueue(outbox, first, "1", "customer-Aa");
         // Waiting here would be for ever: the same thread holds both transactions.
-        way.enqueue(outbox, second, "2", "b");
-        way.enqueue(outbox, second, "3");
+        way.enqueue(outbox, second, "2", "customer-BB");
+        way.enqueue(outbox, second, "3", keys("other", PostgresKeyLocks.MOST - 1));
         outbox.enqueue(second, Message.to("orders").payload("no key"));
         second.commit();
         first.commit();
@@ -206,22 +215,193 @@ class StrictOrderingIT {
     }
 
     @Test
-    void aHundredThousandKeysFitIntoOneCall() throws SQLException {
+    void aTableThatWasMadeAnewHasTheSameLocks() throws Exception {
+        String table = DATABASE.newTable();
+        Outbox before = outbox(table, Ordering.STRICT);
+        DATABASE.execute("DROP TABLE " + table);
+        OutboxMigrations.install(DATABASE.pool(), table);
+        Outbox after = outbox("public." + table, Ordering.STRICT);
+        Way.ONE.enqueue(before, first, "1", "k");
+        Future<?> waiting = background.run(() -> {
+            Way.ONE.enqueue(after, second, "2", "k");
+            second.commit();
+            return null;
+        });
+        background.awaitWaiting("advisory", 1);
+
+        first.commit();
+
+        Background.result(waiting);
+        assertThat(payloadsBySequence(table)).containsExactly("1", "2");
+    }
+
+    @Test
+    void aCallWithMoreKeysThanTheBoundStopsKeysOfItsTableUntilItCommits() throws Exception {
+        String table = DATABASE.newTable();
+        Outbox outbox = outbox(table, Ordering.STRICT);
+        Way.ALL.enqueue(outbox, first, "bulk", keys("bulk", 8_000));
+        outbox.enqueue(second, Message.to("orders").payload("no key"));
+        Way.ONE.enqueue(outbox(DATABASE.newTable(), Ordering.STRICT), second, "another table", "bulk-1");
+        Future<?> waiting = background.run(() -> {
+            Way.ONE.enqueue(outbox, second, "after it", "another key");
+            second.commit();
+            return null;
+        });
+        background.awaitWaiting("advisory", 1);
+        Way.ONE.enqueue(outbox, first, "bulk", "another key");
+
+        first.commit();
+
+        Background.result(waiting);
+        assertThat(payloadsBySequence(table)).hasSize(8_002).last().isEqualTo("after it");
+    }
+
+    @Test
+    void aCallWithMoreKeysThanTheBoundWaitsForTransactionsWithKeys() throws Exception {
+        String table = DATABASE.newTable();
+        Outbox outbox = outbox(table, Ordering.STRICT);
+        Way.ONE.enqueue(outbox, first, "before it", "bulk-1");
+        Future<?> waiting = background.run(() -> {
+            Way.ALL.enqueue(outbox, second, "bulk", keys("bulk", PostgresKeyLocks.MOST + 1));
+            second.commit();
+            return null;
+        });
+        background.awaitWaiting("advisory", 1);
+        Way.ONE.enqueue(outbox, first, "before it", "bulk-2");
+
+        first.commit();
+
+        Background.result(waiting);
+        assertThat(payloadsBySequence(table).subList(0, 2)).containsOnly("before it");
+    }
+
+    @Test
+    void aHundredThousandKeysTakeOneLock() throws SQLException {
         String table = DATABASE.newTable();
         Outbox outbox = outbox(table, Ordering.STRICT);
 
-        outbox.enqueueAll(
-                first,
-                IntStream.range(0, 100_000)
-                        .mapToObj(i -> Message.to("orders").key("key-" + i).payload("p"))
-                        .toList());
-        assertThat(DATABASE.count(
-                        "pg_locks JOIN pg_database d ON d.oid = database",
-                        "locktype = 'advisory' AND datname = current_database()"))
-                .isBetween(1_000L, 1_024L);
+        Way.ALL.enqueue(outbox, first, "p", keys("key", 100_000));
+        assertThat(advisoryLocks()).isOne();
         first.commit();
 
-        assertThat(DATABASE.count(table, "true")).isEqualTo(100_000);
+        assertThat(payloadsBySequence(table)).hasSize(100_000);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void callsThatAddUpTakeABoundedNumberOfLocks(Way way) throws Exception {
+        String table = DATABASE.newTable();
+        Outbox outbox = outbox(table, Ordering.STRICT);
+        way.enqueue(outbox, first, "1", "k");
+        Future<?> waiting = background.run(() -> {
+            way.enqueue(outbox, second, "2", "k");
+            second.commit();
+            return null;
+        });
+        background.awaitWaiting("advisory", 1);
+        // Who waits for one of its keys must not be in its way.
+        for (int i = 0; i < 20; i++) {
+            way.enqueue(outbox, first, "1", keys("call-" + i, 60));
+        }
+        assertThat(advisoryLocks()).isLessThan(PostgresKeyLocks.MOST + 10);
+
+        first.commit();
+
+        Background.result(waiting);
+        assertThat(payloadsBySequence(table)).hasSize(1_202).last().isEqualTo("2");
+    }
+
+    @Test
+    void callsThatAddUpWaitForTransactionsWithKeysAndThenStopThem() throws Exception {
+        String table = DATABASE.newTable();
+        Outbox outbox = outbox(table, Ordering.STRICT);
+        Way.ONE.enqueue(outbox, second, "before it", "late");
+        Future<?> adding = background.run(() -> {
+            Way.ONE.enqueue(outbox, first, "many", keys("many", PostgresKeyLocks.MOST));
+            Way.ONE.enqueue(outbox, first, "many", "late");
+            return null;
+        });
+        background.awaitWaiting("advisory", 1);
+        second.commit();
+        Background.result(adding);
+        Future<?> waiting = background.run(() -> {
+            Way.ONE.enqueue(outbox, second, "after it", "other");
+            second.commit();
+            return null;
+        });
+        background.awaitWaiting("advisory", 1);
+
+        first.commit();
+
+        Background.result(waiting);
+        assertThat(payloadsBySequence(table)).startsWith("before it", "many").endsWith("many", "after it");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aKeyCountsOnceHoweverOftenItIsEnqueued(Way way) throws SQLException {
+        Outbox outbox = outbox(DATABASE.newTable(), Ordering.STRICT);
+        for (int i = 0; i < 200; i++) {
+            way.enqueue(outbox, first, "p", "a", "b");
+        }
+
+        way.enqueue(outbox, second, "not stopped", "c");
+        second.commit();
+        first.commit();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aRollbackToASavepointGivesTheKeyFree(Way way) throws Exception {
+        String table = DATABASE.newTable();
+        Outbox outbox = outbox(table, Ordering.STRICT);
+        Savepoint savepoint = first.setSavepoint();
+        way.enqueue(outbox, first, "rolled back", "k");
+        first.rollback(savepoint);
+        way.enqueue(outbox, second, "1", "k");
+        Future<?> waiting = background.run(() -> {
+            way.enqueue(outbox, first, "2", "k");
+            first.commit();
+            return null;
+        });
+        background.awaitWaiting("advisory", 1);
+
+        second.commit();
+
+        Background.result(waiting);
+        assertThat(payloadsBySequence(table)).containsExactly("1", "2");
+    }
+
+    @Test
+    void manyTransactionsAtTheBoundFitIntoTheServersLockTable() throws SQLException {
+        assertThat(DATABASE.query("SHOW max_locks_per_transaction")).containsExactly("64");
+        Outbox outbox = outbox(DATABASE.newTable(), Ordering.STRICT);
+        List<Connection> open = new ArrayList<>();
+        try {
+            for (int i = 0; i < 16; i++) {
+                Connection tx = DATABASE.pool().getConnection();
+                open.add(tx);
+                tx.setAutoCommit(false);
+                Way.ALL.enqueue(outbox, tx, "p", keys("tx-" + i, PostgresKeyLocks.MOST));
+            }
+
+            assertThat(advisoryLocks()).isEqualTo(16L * (PostgresKeyLocks.MOST + 2));
+        } finally {
+            for (Connection tx : open) {
+                tx.rollback();
+                tx.close();
+            }
+        }
+    }
+
+    private static String[] keys(String name, int count) {
+        return IntStream.range(0, count).mapToObj(i -> name + "-" + i).toArray(String[]::new);
+    }
+
+    private static long advisoryLocks() {
+        return DATABASE.count(
+                "pg_locks JOIN pg_database d ON d.oid = database",
+                "locktype = 'advisory' AND granted AND datname = current_database()");
     }
 
     @Test
@@ -271,22 +451,42 @@ class StrictOrderingIT {
         assertThat(payloadsBySequence(table)).containsExactly("first", "first");
     }
 
+    /** Some calls are small, some are above the bound; they all share keys, in any order. */
     @Test
-    void bulkCallsOfTheSameKeysInAnyOrderDoNotDeadlock() throws Exception {
+    void transactionsWithOneCallEachNeverDeadlockAndStoreEachKeyInTheOrderOfCommits() throws Exception {
         String table = DATABASE.newTable();
         Outbox outbox = outbox(table, Ordering.STRICT);
-        Way.ALL.enqueue(outbox, first, "1", "m");
-        Future<?> waiting = background.run(() -> {
-            Way.ALL.enqueue(outbox, second, "2", "a", "m", "z");
-            second.commit();
-            return null;
-        });
-        background.awaitWaiting("advisory", 1);
-        first.commit();
-        Way.ALL.enqueue(outbox, first, "3", "z", "m", "a");
-        first.commit();
+        List<String> keys = List.of(keys("key", PostgresKeyLocks.MOST + 50));
+        Map<String, Integer> commits = new ConcurrentHashMap<>();
+        AtomicInteger commit = new AtomicInteger();
+        List<Future<?>> writers = new ArrayList<>();
+        for (int writer = 0; writer < 4; writer++) {
+            Random random = new Random(writer);
+            writers.add(background.run(() -> {
+                for (int i = 0; i < 40; i++) {
+                    List<String> some = new ArrayList<>(keys);
+                    Collections.shuffle(some, random);
+                    String payload = UUID.randomUUID().toString();
+                    try (Connection tx = DATABASE.pool().getConnection()) {
+                        tx.setAutoCommit(false);
+                        int count = i % 20 == 19 ? keys.size() : 1 + random.nextInt(40);
+                        Way.ALL.enqueue(
+                                outbox, tx, payload, some.subList(0, count).toArray(String[]::new));
+                        commits.put(payload, commit.incrementAndGet());
+                        tx.commit();
+                    }
+                }
+                return null;
+            }));
+        }
+        for (Future<?> writer : writers) {
+            Background.result(writer);
+        }
 
-        Background.result(waiting);
-        assertThat(payloadsBySequence(table)).containsExactly("1", "2", "2", "2", "3", "3", "3");
+        for (String key : keys) {
+            assertThat(DATABASE.query("SELECT payload FROM " + table + " WHERE message_key = ? ORDER BY sequence", key))
+                    .extracting(commits::get)
+                    .isSorted();
+        }
     }
 }

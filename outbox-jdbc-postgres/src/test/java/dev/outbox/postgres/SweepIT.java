@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
+import dev.outbox.Priority;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Source;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
@@ -70,6 +72,46 @@ class SweepIT {
         pass(Duration.ofSeconds(2));
 
         assertThat(claimed()).containsExactly("late");
+    }
+
+    @Test
+    void aSweepThatFailsLeavesTheMarksWhereTheyWere() {
+        pass(Duration.ofSeconds(2));
+        DATABASE.execute("ALTER TABLE " + table + " RENAME TO gone_" + table);
+        for (int road = 0; road < 3; road++) {
+            assertThatThrownBy(() -> source.claim(REQUEST)).isInstanceOf(OutboxException.class);
+        }
+        DATABASE.execute("ALTER TABLE gone_" + table + " RENAME TO " + table);
+        commitsLate("late");
+        DATABASE.commit(outbox, message("new"));
+
+        assertThat(source.claim(REQUEST).items())
+                .as("from the marks")
+                .extracting(WorkItem::messageId)
+                .containsExactly("new");
+
+        pass(Duration.ofSeconds(2));
+        assertThat(claimed()).containsExactly("late");
+    }
+
+    @Test
+    void aSweepWhoseBatchIsFullKeepsTheMarksOfOtherBands() {
+        DATABASE.commit(outbox, message("urgent").priority(Priority.HIGH));
+        assertThat(claimed()).containsExactly("urgent");
+        pass(Duration.ofSeconds(2));
+        DATABASE.commit(outbox, Collections.nCopies(25, Message.to("claims").payload("x")));
+        assertThat(source.claim(REQUEST).items()).hasSize(10);
+        DATABASE.commit(outbox, message("late").priority(Priority.HIGH));
+        DATABASE.execute("UPDATE " + table + " SET sequence = -sequence WHERE message_id = 'late'");
+
+        assertThat(source.claim(REQUEST).items())
+                .as("from the marks")
+                .hasSize(10)
+                .extracting(WorkItem::messageId)
+                .doesNotContain("late");
+
+        pass(Duration.ofSeconds(2));
+        assertThat(claimed()).hasSize(6).contains("late");
     }
 
     @Test

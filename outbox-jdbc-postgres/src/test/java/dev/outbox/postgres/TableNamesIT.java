@@ -19,6 +19,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class TableNamesIT {
@@ -121,6 +122,65 @@ class TableNamesIT {
                 .isInstanceOf(OutboxException.class)
                 .hasMessage("table \"public." + table + "\" is not an outbox table: it has no column due_on, tenant_id;"
                         + " apply outbox-migrations (postgres) or set table(...)");
+    }
+
+    /** What else may have the name of a table, made from an ordinary one. */
+    enum OtherKind {
+        PARTITIONED("is partitioned", "CREATE TABLE %2$s (LIKE %1$s) PARTITION BY HASH (message_id)"),
+        PARENT(
+                "has tables that inherit from it",
+                "CREATE TABLE %2$s (LIKE %1$s)",
+                "CREATE TABLE %2$s_2 () INHERITS (%2$s)"),
+        VIEW("is a view", "CREATE VIEW %2$s AS SELECT * FROM %1$s"),
+        MATERIALIZED_VIEW("is a materialized view", "CREATE MATERIALIZED VIEW %2$s AS SELECT * FROM %1$s"),
+        FOREIGN(
+                "is a foreign table",
+                "CREATE FOREIGN DATA WRAPPER %2$s_wrapper",
+                "CREATE SERVER %2$s_server FOREIGN DATA WRAPPER %2$s_wrapper",
+                "CREATE FOREIGN TABLE %2$s (message_id text) SERVER %2$s_server");
+
+        private final String is;
+        private final List<String> statements;
+
+        OtherKind(String is, String... statements) {
+            this.is = is;
+            this.statements = List.of(statements);
+        }
+
+        String madeFrom(String table) {
+            String name = table + "_other";
+            statements.forEach(statement -> DATABASE.execute(statement.formatted(table, name)));
+            return name;
+        }
+
+        String refusal(String table) {
+            return "table \"public." + table + "\" " + is + ", but an outbox or inbox must be an ordinary table without"
+                    + " partitions or children, because rows are found by their ctid; create one with outbox-migrations"
+                    + " (postgres), or name another table";
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anOutboxMustBeAnOrdinaryTable(OtherKind kind) {
+        String table = kind.madeFrom(DATABASE.newTable());
+
+        assertThatThrownBy(() -> outbox(table))
+                .isInstanceOf(OutboxException.class)
+                .hasMessage(kind.refusal(table));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anInboxMustBeAnOrdinaryTable(OtherKind kind) {
+        String table = kind.madeFrom(DATABASE.newInboxTable());
+
+        assertThatThrownBy(() -> PostgresInbox.builder(DATABASE.pool())
+                        .table(table)
+                        .consumer("billing")
+                        .build())
+                .isInstanceOf(OutboxException.class)
+                .hasMessage(kind.refusal(table));
     }
 
     @Test

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -16,11 +17,14 @@ final class TcpProxy implements AutoCloseable {
     private final URI target;
     private final ServerSocket server;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    private final Set<Socket> silent = ConcurrentHashMap.newKeySet();
     private volatile boolean down;
+    private volatile int port;
 
     /** @param jdbcUrl where the database really is */
     TcpProxy(String jdbcUrl) throws IOException {
         this.target = URI.create(jdbcUrl.substring("jdbc:".length()));
+        this.port = target.getPort();
         this.server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         thread(this::accept);
     }
@@ -41,6 +45,16 @@ final class TcpProxy implements AutoCloseable {
         down = false;
     }
 
+    /** Connections made so far carry nothing any more, and stay open; new ones work. */
+    void silence() {
+        silent.addAll(sockets);
+    }
+
+    /** New connections lead to the server at this port; those made so far stay. */
+    void lead(int port) {
+        this.port = port;
+    }
+
     private void accept() {
         while (!server.isClosed()) {
             try {
@@ -59,7 +73,13 @@ final class TcpProxy implements AutoCloseable {
     }
 
     private void connect(Socket client) throws IOException {
-        Socket database = new Socket(target.getHost(), target.getPort());
+        Socket database;
+        try {
+            database = new Socket(target.getHost(), port);
+        } catch (ConnectException e) {
+            client.close(); // nobody is there
+            return;
+        }
         client.setTcpNoDelay(true);
         database.setTcpNoDelay(true);
         sockets.add(client);
@@ -74,7 +94,13 @@ final class TcpProxy implements AutoCloseable {
     private void pump(Socket from, Socket to) {
         try (InputStream in = from.getInputStream();
                 OutputStream out = to.getOutputStream()) {
-            in.transferTo(out);
+            byte[] bytes = new byte[8_192];
+            for (int read = in.read(bytes); read >= 0; read = in.read(bytes)) {
+                if (!silent.contains(from)) { // what is sent is taken, as by a network that drops it
+                    out.write(bytes, 0, read);
+                    out.flush();
+                }
+            }
         } catch (IOException e) {
             // cut
         } finally {

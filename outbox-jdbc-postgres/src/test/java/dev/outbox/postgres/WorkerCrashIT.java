@@ -13,6 +13,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.Unchanged;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -259,12 +260,12 @@ class WorkerCrashIT {
         }
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
+        public Unchanged settle(List<Settlement> settlements) {
             return source.settle(settlements);
         }
 
         @Override
-        public Set<Lease> renew(List<Lease> leases, Duration length) {
+        public Unchanged renew(List<Lease> leases, Duration length) {
             throw new IllegalStateException("cut off");
         }
 

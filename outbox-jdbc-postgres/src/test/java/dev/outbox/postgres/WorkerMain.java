@@ -11,6 +11,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.Unchanged;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -185,14 +186,14 @@ final class WorkerMain {
         }
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
+        public Unchanged settle(List<Settlement> settlements) {
             say("settling");
             awaitWhateverHappens(new CountDownLatch(1));
             throw new AssertionError();
         }
 
         @Override
-        public Set<Lease> renew(List<Lease> leases, Duration length) {
+        public Unchanged renew(List<Lease> leases, Duration length) {
             return source.renew(leases, length);
         }
 

@@ -41,8 +41,7 @@ final class ClaimParts {
      */
     static final String ANSWER = """
             CAST(CASE WHEN @spare > 0 THEN 0 ELSE 1 END AS bit) AS cut, CAST(@now AS datetimeoffset(7)) AS at, c.{item_text} AS id,
-                COALESCE(c.sequence, 0) AS sequence, c.attempt_count, c.created_on, c.due_on,
-                COALESCE(c.first_due_on, c.due_on, c.created_on) AS first_due_on,
+                COALESCE(c.sequence, 0) AS sequence, c.attempt_count, c.created_on, c.due_on, c.first_due_on,
                 COALESCE(c.priority, 1) AS priority, c.topic, c.message_key, {as_message_id} AS message_id, c.source,
                 c.correlation_id, c.tenant_id, c.content_type, c.headers, c.payload, c.payload_bytes
             FROM (SELECT 1 AS one) once LEFT JOIN @claimed c ON once.one = 1""";

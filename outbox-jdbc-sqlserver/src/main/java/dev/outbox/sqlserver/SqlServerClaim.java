@@ -7,6 +7,7 @@ import dev.outbox.jdbc.internal.Claimed;
 import dev.outbox.jdbc.internal.Claimed.Topics;
 import dev.outbox.jdbc.internal.Claimed.Unreadable;
 import dev.outbox.jdbc.internal.Claiming;
+import dev.outbox.jdbc.internal.FreedKeys;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Timestamps;
@@ -30,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  * waiting rows without a key, and keys.
  *
  * <p><b>Rows without a key.</b> A subquery picks {@code TOP … ORDER BY} of one band of priority, the UPDATE joins the
- * table to it, asks the status once more and says what it took; four times: bulk's tenth, urgent, normal, bulk. The
+ * table to it, asks the status once more and says what it took; five times: bulk's tenth, urgent rows up to their share,
+ * normal ones, urgent ones again, bulk; in one claim of four normal ones come before urgent ones, up to their share. The
  * hints: ROWLOCK and UPDLOCK lock what is picked, READPAST passes by what others hold, and READCOMMITTEDLOCK makes it
  * read by locks where the database reads READ COMMITTED by versions, or READPAST would be refused. Where a server
  * ignores them all, the status asked outside keeps a row from being taken twice.
@@ -67,20 +69,24 @@ final class SqlServerClaim implements Claiming.Query {
     static final String READY =
             """
             %1$s
-            DECLARE @turn int = 0, @band smallint, @mark bigint, @end bigint, @tenth int = :tenth,
-                @bulk_first bit = :bulk_first, @stretch int = :stretch, @high bigint = :ready_0, @normal bigint = :ready_1, @bulk bigint = :ready_2,
+            DECLARE @turn int = 0, @band smallint, @mark bigint, @to bigint, @end bigint, @tenth int = :tenth,
+                @high_share int = :high_share, @bulk_first bit = :bulk_first, @normal_first int = :normal_first,
+                @stretch int = :stretch, @high bigint = :ready_0, @normal bigint = :ready_1, @bulk bigint = :ready_2,
+                @high_to bigint = :ready_end_0, @normal_to bigint = :ready_end_1, @bulk_to bigint = :ready_end_2,
                 @high_end bigint, @normal_end bigint, @bulk_end bigint;
-            WHILE @turn < 4 AND @left > 0 AND @spare > 0
+            WHILE @turn < 5 AND @left > 0 AND @spare > 0
             BEGIN
                 SET @turn = @turn + 1;
-                SET @band = CASE @turn WHEN 2 THEN 0 WHEN 3 THEN 1 ELSE 2 END;
-                SET @most = CASE WHEN @turn = 1 AND @tenth < @left THEN @tenth ELSE @left END;
+                SET @band = CASE WHEN @turn IN (1, 5) THEN 2 WHEN @turn = 3 THEN 1 - @normal_first ELSE @normal_first END;
+                SET @most = CASE WHEN @turn = 1 AND @tenth < @left THEN @tenth WHEN @turn <> 2 THEN @left
+                    WHEN @normal_first = 1 THEN @left - @high_share ELSE @high_share END;
                 SET @mark = CASE @band WHEN 0 THEN @high WHEN 1 THEN @normal ELSE @bulk END;
+                SET @to = CASE @band WHEN 0 THEN @high_to WHEN 1 THEN @normal_to ELSE @bulk_to END;
                 SET @end = NULL;
                 IF @filtered = 1
                     SELECT @end = {sequence} FROM {table} WITH ({by_ready}READUNCOMMITTED)
                     WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
-                      AND {priority} = @band AND {sequence} > @mark
+                      AND {priority} = @band AND {sequence} > @mark AND {sequence} <= @to
                     ORDER BY {sequence} OFFSET @stretch - 1 ROWS FETCH NEXT 1 ROWS ONLY;
                 IF @band = 0 SET @high_end = @end;
                 IF @band = 1 SET @normal_end = @end;
@@ -99,7 +105,7 @@ final class SqlServerClaim implements Claiming.Query {
                             FROM {table} WITH ({by_ready}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                             WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NULL
                               AND {priority} = @band AND {sequence} > @mark
-                              AND {sequence} <= COALESCE(@end, 9223372036854775807)
+                              AND {sequence} <= COALESCE(@end, @to)
                               AND (@filtered = 0 OR @listed =
                                 CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
                             ORDER BY {sequence}) picked) sized
@@ -116,16 +122,20 @@ final class SqlServerClaim implements Claiming.Query {
             """
             %1$s
             DECLARE @turn int = 0, @band smallint, @mark datetime2(7), @mark_sequence bigint, @tenth int = :tenth,
-                @bulk_first bit = :bulk_first,
+                @high_share int = :high_share, @bulk_first bit = :bulk_first, @normal_first int = :normal_first,
+                @to datetime2(7),
                 @high datetime2(7) = :due_0, @normal datetime2(7) = :due_1, @bulk datetime2(7) = :due_2,
                 @high_sequence bigint = :due_sequence_0, @normal_sequence bigint = :due_sequence_1,
-                @bulk_sequence bigint = :due_sequence_2;
-            WHILE @turn < 4 AND @left > 0 AND @spare > 0
+                @bulk_sequence bigint = :due_sequence_2,
+                @high_to datetime2(7) = :due_end_0, @normal_to datetime2(7) = :due_end_1, @bulk_to datetime2(7) = :due_end_2;
+            WHILE @turn < 5 AND @left > 0 AND @spare > 0
             BEGIN
                 SET @turn = @turn + 1;
-                SET @band = CASE @turn WHEN 2 THEN 0 WHEN 3 THEN 1 ELSE 2 END;
-                SET @most = CASE WHEN @turn = 1 AND @tenth < @left THEN @tenth ELSE @left END;
+                SET @band = CASE WHEN @turn IN (1, 5) THEN 2 WHEN @turn = 3 THEN 1 - @normal_first ELSE @normal_first END;
+                SET @most = CASE WHEN @turn = 1 AND @tenth < @left THEN @tenth WHEN @turn <> 2 THEN @left
+                    WHEN @normal_first = 1 THEN @left - @high_share ELSE @high_share END;
                 SET @mark = CASE @band WHEN 0 THEN @high WHEN 1 THEN @normal ELSE @bulk END;
+                SET @to = CASE @band WHEN 0 THEN @high_to WHEN 1 THEN @normal_to ELSE @bulk_to END;
                 SET @mark_sequence = CASE @band WHEN 0 THEN @high_sequence WHEN 1 THEN @normal_sequence
                     ELSE @bulk_sequence END;
                 UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
@@ -141,7 +151,7 @@ final class SqlServerClaim implements Claiming.Query {
                                 COALESCE(DATALENGTH({payload}), DATALENGTH({payload_bytes}), 0) AS size
                             FROM {table} WITH ({by_due}ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
                             WHERE {mine} AND {status} = 0 AND {message_key} IS NULL AND {due_on} IS NOT NULL
-                              AND {priority} = @band AND {due_on} >= @mark AND {due_on} <= @now
+                              AND {priority} = @band AND {due_on} >= @mark AND {due_on} <= @now AND {due_on} <= @to
                               AND ({due_on} > @mark OR {sequence} > @mark_sequence)
                               AND (@filtered = 0 OR @listed =
                                 CASE WHEN EXISTS (SELECT 1 FROM @topics f WHERE f.Wanted = {topic} + N'.') THEN 1 ELSE 0 END)
@@ -329,7 +339,7 @@ final class SqlServerClaim implements Claiming.Query {
         this.waiting = SqlServerBatch.of(table.layout(), WAITING);
         this.keys = SqlServerBatch.of(table.layout(), KEYS);
         this.serializer = serializer;
-        this.progress = new ClaimProgress.ByTopics(ticker, new SqlServerMarks());
+        this.progress = new ClaimProgress.ByTopics(ticker, new SqlServerMarks(), new FreedKeys());
         this.now = progress.of(new Topics(Set.of(), false));
     }
 
@@ -340,8 +350,7 @@ final class SqlServerClaim implements Claiming.Query {
             return Claimed.nothing();
         }
         now = progress.of(topics);
-        now.marks().begin(request);
-        return now.turns().walk(road -> walk(road, connection, request, topics));
+        return now.turns().walk(road -> now.marks().walk(road, one -> walk(one, connection, request, topics)));
     }
 
     private Claimed walk(Turns.Road road, Connection connection, ClaimRequest request, Topics topics)

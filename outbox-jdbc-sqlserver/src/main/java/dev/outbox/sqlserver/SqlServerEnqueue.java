@@ -6,7 +6,6 @@ import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Emitter;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.CallersTransaction;
-import dev.outbox.jdbc.internal.KeyBuckets;
 import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.NationalText;
 import dev.outbox.jdbc.internal.Query;

@@ -62,8 +62,8 @@ final class SqlServerPurge {
     }
 
     /** Removes one batch and answers its size. */
-    int batch() {
-        try (Borrowed borrowed = connections.autoCommitting()) {
+    int batch(Duration limit) {
+        try (Borrowed borrowed = connections.autoCommitting(limit)) {
             return purge.run(
                     borrowed.connection(),
                     query -> query.set("older_than", olderThan.toMillis()).set("batch", BATCH),

@@ -40,6 +40,6 @@ final class SqlServerQueue {
 
     private static IntSupplier purge(LiveTable<SqlServerTable> table, Connections connections, Duration olderThan) {
         Supplier<SqlServerPurge> purge = table.per(found -> SqlServerPurge.ofDone(found, connections, olderThan));
-        return () -> table.adapting(() -> purge.get().batch());
+        return () -> table.adapting(() -> purge.get().batch(Duration.ZERO));
     }
 }

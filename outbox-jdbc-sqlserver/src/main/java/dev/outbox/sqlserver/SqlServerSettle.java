@@ -9,6 +9,7 @@ import dev.outbox.jdbc.internal.StorableText;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Settlement.Kind;
+import dev.outbox.spi.Unchanged;
 import dev.outbox.sqlserver.SqlServerItems.Names;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -85,11 +86,14 @@ final class SqlServerSettle {
             FROM @verdicts v
             WHERE {work_item_id} = v.Item AND {owner_token} = v.Token AND {status} = 1 AND {has_topic}
               AND (v.Verdict <> 2 OR @delete_done = 0);
-            SELECT v.{item_text} AS id, LOWER(CAST(v.Token AS nvarchar(36))) AS token
+            SELECT v.{item_text} AS id, LOWER(CAST(v.Token AS nvarchar(36))) AS token, 0 AS locked
             FROM @settled s JOIN @verdicts v ON v.Item = s.Item;
             """;
 
-    /** Touches no index: LockedUntil is in none. */
+    /**
+     * Touches no index: LockedUntil is in none. A row that another transaction has locked is passed by; a dirty read tells
+     * whether it still is under our token.
+     */
     static final String RENEW = """
             DECLARE @until datetime2(7) = DATEADD(millisecond, CAST(:lease AS int), SYSUTCDATETIME());
             DECLARE @leases TABLE (Item {id_type} NOT NULL, Token uniqueidentifier NOT NULL);
@@ -97,11 +101,16 @@ final class SqlServerSettle {
             INSERT INTO @leases (Item, Token)
             SELECT j.id, j.token
             FROM OPENJSON(:leases) WITH (id {json_id} '$.id', token uniqueidentifier '$.token') j;
-            UPDATE {table} WITH (ROWLOCK) SET {locked_until} = @until
+            UPDATE {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK) SET {locked_until} = @until
             OUTPUT inserted.{work_item_id}, inserted.{owner_token} INTO @renewed (Item, Token)
             FROM @leases l
             WHERE {work_item_id} = l.Item AND {owner_token} = l.Token AND {status} = 1 AND {has_topic};
-            SELECT {item_text} AS id, LOWER(CAST(Token AS nvarchar(36))) AS token FROM @renewed;
+            SELECT {item_text} AS id, LOWER(CAST(Token AS nvarchar(36))) AS token, 0 AS locked FROM @renewed
+            UNION ALL
+            SELECT l.{item_text}, LOWER(CAST(l.Token AS nvarchar(36))), 1
+            FROM @leases l JOIN {table} t WITH (READUNCOMMITTED)
+              ON t.{work_item_id} = l.Item AND t.{owner_token} = l.Token AND t.{status} = 1 AND t.{has_topic}
+            WHERE NOT EXISTS (SELECT 1 FROM @renewed r WHERE r.Item = l.Item);
             """;
 
     private final boolean byCodePoint;
@@ -121,8 +130,8 @@ final class SqlServerSettle {
         this.items = new SqlServerItems(table);
     }
 
-    /** On a connection in auto-commit mode. Answers what was fenced. */
-    Set<Lease> settle(Connection connection, List<Settlement> settlements) throws SQLException {
+    /** On a connection in auto-commit mode. It waits for rows that another transaction has locked. */
+    Unchanged settle(Connection connection, List<Settlement> settlements) throws SQLException {
         List<Lease> leases = leases(settlements);
         Names names = items.names(connection, leases);
         return settle.run(connection, query -> set(query, settlements, names), rows -> unchanged(leases, names, rows));
@@ -135,13 +144,12 @@ final class SqlServerSettle {
         try (Query query = settleInHandlersTransaction.on(tx)) {
             set(query, settlements, names);
             try (ResultSet rows = query.rows()) {
-                return unchanged(leases, names, rows);
+                return unchanged(leases, names, rows).lost();
             }
         }
     }
 
-    /** Answers what is lost. */
-    Set<Lease> renew(Connection connection, List<Lease> leases, Duration length) throws SQLException {
+    Unchanged renew(Connection connection, List<Lease> leases, Duration length) throws SQLException {
         Names names = items.names(connection, leases);
         JsonRows rows = new JsonRows(byCodePoint);
         leases.forEach(lease -> rows.row().set("id", names.sent(lease)).set("token", lease.ownerToken()));
@@ -168,12 +176,16 @@ final class SqlServerSettle {
         query.set("settlements", rows.json()).set("texts", rows.texts()).set("delete_done", deleteDone);
     }
 
-    private static Set<Lease> unchanged(List<Lease> leases, Names names, ResultSet rows) throws SQLException {
-        Set<Lease> unchanged = new HashSet<>(leases);
+    private static Unchanged unchanged(List<Lease> leases, Names names, ResultSet rows) throws SQLException {
+        Set<Lease> lost = new HashSet<>(leases);
+        Set<Lease> locked = new HashSet<>();
         while (rows.next()) {
-            unchanged.remove(new Lease(names.given(rows.getString("id")), rows.getString("token")));
+            Lease lease = new Lease(names.given(rows.getString("id")), rows.getString("token"));
+            if (lost.remove(lease) && rows.getInt("locked") == 1) {
+                locked.add(lease);
+            }
         }
-        return unchanged;
+        return new Unchanged(lost, locked);
     }
 
     private static List<Lease> leases(List<Settlement> settlements) {

@@ -8,6 +8,8 @@ import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.Heartbeats;
+import dev.outbox.jdbc.internal.NetworkLimit;
+import dev.outbox.jdbc.internal.StatementLimits;
 import dev.outbox.jdbc.internal.Timestamps;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -15,6 +17,7 @@ import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.TransactionalSource;
+import dev.outbox.spi.Unchanged;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -131,6 +134,7 @@ final class SqlServerSource implements TransactionalSource {
 
     private final SqlServerTable table;
     private final Connections connections;
+    private final StatementLimits limits = new StatementLimits();
     private final Claiming claiming;
     private final SqlServerHandling handling;
     private final SqlServerSettle settle;
@@ -157,7 +161,7 @@ final class SqlServerSource implements TransactionalSource {
         this.settle = new SqlServerSettle(table, ack);
         this.purge = SqlServerPurge.ofDone(table, connections, retention);
         this.purgeDead = deadRetention == null ? null : SqlServerPurge.ofDead(table, connections, deadRetention);
-        this.heartbeats = new Heartbeats(connections, ticker, new SqlServerHeartbeat(table));
+        this.heartbeats = new Heartbeats(connections, limits, ticker, new SqlServerHeartbeat(table));
         this.expire = SqlServerBatch.of(table.layout(), EXPIRE);
         this.nextDue = SqlServerBatch.of(table.layout(), NEXT_DUE);
         this.claiming = new Claiming(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
@@ -175,34 +179,43 @@ final class SqlServerSource implements TransactionalSource {
 
     @Override
     public Claim claim(ClaimRequest request) {
-        return run("claim from", connection -> claiming.claim(connection, request));
+        limits.lease(request.lease());
+        return run("claim from", limits.forClaim(), connection -> claiming.claim(connection, request));
     }
 
     @Override
-    public Set<Lease> settle(List<Settlement> settlements) {
+    public Unchanged settle(List<Settlement> settlements) {
         return settlements.isEmpty()
-                ? Set.of()
-                : run("settle in", connection -> settle.settle(connection, settlements));
+                ? Unchanged.NONE
+                : run("settle in", limits.forSettle(), connection -> settle.settle(connection, settlements));
     }
 
     @Override
     public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
         try {
-            return settlements.isEmpty() ? Set.of() : settle.settleIn(tx, settlements);
+            NetworkLimit limit = NetworkLimit.on(tx, limits.forSettle());
+            try {
+                return settlements.isEmpty() ? Set.of() : settle.settleIn(tx, settlements);
+            } finally {
+                limit.close();
+            }
         } catch (SQLException e) {
             throw handling.failure(e);
         }
     }
 
     @Override
-    public Set<Lease> renew(List<Lease> leases, Duration length) {
-        return leases.isEmpty() ? Set.of() : run("renew in", connection -> settle.renew(connection, leases, length));
+    public Unchanged renew(List<Lease> leases, Duration length) {
+        return leases.isEmpty()
+                ? Unchanged.NONE
+                : run("renew in", limits.forSettle(), connection -> settle.renew(connection, leases, length));
     }
 
     @Override
     public Optional<Duration> nextDue(Set<String> topics) {
         return run(
                 "look for due items in",
+                limits.forClaim(),
                 connection -> nextDue.run(
                         connection,
                         query -> query.set("topics", JsonRows.topics(topics)).set("filtered", !topics.isEmpty()),
@@ -217,8 +230,8 @@ final class SqlServerSource implements TransactionalSource {
 
     @Override
     public int purge() {
-        int done = purge.batch();
-        return done == SqlServerPurge.BATCH || purgeDead == null ? done : done + purgeDead.batch();
+        int done = purge.batch(limits.forClaim());
+        return done == SqlServerPurge.BATCH || purgeDead == null ? done : done + purgeDead.batch(limits.forClaim());
     }
 
     @Override
@@ -227,9 +240,14 @@ final class SqlServerSource implements TransactionalSource {
     }
 
     @Override
+    public Optional<String> replacedIsolation() {
+        return connections.replacedIsolation();
+    }
+
+    @Override
     public Transaction begin() {
         try {
-            Borrowed tx = connections.transactional();
+            Borrowed tx = connections.transactional(limits.forSettle());
             boolean begun = false;
             try {
                 // whatever the pool says: under SNAPSHOT a settle after a renewal would fail for ever
@@ -262,8 +280,8 @@ final class SqlServerSource implements TransactionalSource {
         T on(Connection connection) throws SQLException;
     }
 
-    private <T> T run(String what, Work<T> work) {
-        try (Borrowed borrowed = connections.autoCommitting()) {
+    private <T> T run(String what, Duration limit, Work<T> work) {
+        try (Borrowed borrowed = connections.autoCommitting(limit)) {
             return work.on(borrowed.connection());
         } catch (SQLException e) {
             throw SqlFailure.of(what + " " + table.name() + " failed", e);

@@ -18,6 +18,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * sources' ticker on.
  */
 final class SqlServerFixture implements SourceFixture {
+    private static final Duration RETENTION = Duration.ofDays(1);
+
     private final AtomicLong ticker = new AtomicLong();
     private final SqlServerDatabase database;
     private final String table;
@@ -31,6 +33,7 @@ final class SqlServerFixture implements SourceFixture {
         this.outbox = SqlServerOutbox.builder(database.pool())
                 .table(table)
                 .ack(ack)
+                .retention(RETENTION)
                 .ordering(Ordering.STRICT)
                 .ticker(ticker::get)
                 .build();
@@ -55,7 +58,8 @@ final class SqlServerFixture implements SourceFixture {
     @Override
     public void advance(Duration step) {
         ticker.addAndGet(step.toNanos());
-        SqlServerInboxFixture.age(database, table, List.of("LockedUntil", "DueOn", "FirstDueOn", "CreatedOn"), step);
+        SqlServerInboxFixture.age(
+                database, table, List.of("LockedUntil", "DueOn", "FirstDueOn", "CreatedOn", "ProcessedOn"), step);
     }
 
     @Override
@@ -69,6 +73,11 @@ final class SqlServerFixture implements SourceFixture {
     @Override
     public boolean keepsDone() {
         return ack == Ack.KEEP;
+    }
+
+    @Override
+    public Optional<Duration> retention() {
+        return keepsDone() ? Optional.of(RETENTION) : Optional.empty();
     }
 
     @Override

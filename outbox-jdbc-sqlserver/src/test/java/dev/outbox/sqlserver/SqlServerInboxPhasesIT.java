@@ -140,8 +140,9 @@ class SqlServerInboxPhasesIT {
             assertThat(claim.items().get(0).messageId()).isEqualTo("from old");
             assertThat(claim.items().get(0).source()).isEqualTo("shop");
             Lease lease = new Lease(claim.items().get(0).id(), claim.ownerToken());
-            assertThat(source.renew(List.of(lease), Duration.ofMinutes(1))).isEmpty();
-            assertThat(source.settle(List.of(Settlement.done(lease)))).isEmpty();
+            assertThat(source.renew(List.of(lease), Duration.ofMinutes(1)).lost())
+                    .isEmpty();
+            assertThat(source.settle(List.of(Settlement.done(lease))).lost()).isEmpty();
             transaction(tx ->
                     assertThat(old.alreadyProcessed(tx, "from old", "shop")).isTrue());
             assertThat(inbox.get("shop", "from old").orElseThrow().status()).isEqualTo(Status.DONE);
@@ -290,12 +291,14 @@ class SqlServerInboxPhasesIT {
             source.claim(request());
             database.pool().getHikariPoolMXBean().softEvictConnections();
         }
-        assertThat(source.renew(leases, Duration.ofMinutes(5))).isEmpty();
-        assertThat(source.settle(List.of(Settlement.done(leases.get(0)), Settlement.dead(leases.get(1), "no"))))
+        assertThat(source.renew(leases, Duration.ofMinutes(5)).lost()).isEmpty();
+        assertThat(source.settle(List.of(Settlement.done(leases.get(0)), Settlement.dead(leases.get(1), "no")))
+                        .lost())
                 .isEmpty();
         assertThat(database.query("SELECT CONCAT(Status, StatusCode) FROM " + table + " ORDER BY 1"))
                 .containsExactly("Dead3", "Done2");
-        assertThat(source.settle(List.of(Settlement.done(leases.get(0))))).containsExactly(leases.get(0));
+        assertThat(source.settle(List.of(Settlement.done(leases.get(0)))).lost())
+                .containsExactly(leases.get(0));
     }
 
     @Test

@@ -151,11 +151,16 @@ class SqlServerOutboxIT {
                     Claim leased = claim;
                     claim.items().stream().map(WorkItem::messageId).forEach(claimed::add);
                     assertThat(source.renew(
-                                    claim.items().stream().map(leased::lease).toList(), Duration.ofMinutes(1)))
+                                            claim.items().stream()
+                                                    .map(leased::lease)
+                                                    .toList(),
+                                            Duration.ofMinutes(1))
+                                    .lost())
                             .isEmpty();
                     assertThat(source.settle(claim.items().stream()
-                                    .map(item -> Settlement.done(leased.lease(item)))
-                                    .toList()))
+                                            .map(item -> Settlement.done(leased.lease(item)))
+                                            .toList())
+                                    .lost())
                             .isEmpty();
                 }
                 assertThat(claimed).containsExactlyInAnyOrderElementsOf(ids);

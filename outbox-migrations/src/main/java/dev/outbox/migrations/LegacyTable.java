@@ -5,6 +5,7 @@ import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.ColumnNames;
 import dev.outbox.jdbc.internal.LegacyNames;
 import dev.outbox.jdbc.internal.Marker;
+import dev.outbox.jdbc.internal.OrdinaryTable;
 import dev.outbox.jdbc.internal.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -59,7 +60,8 @@ record LegacyTable(
             SELECT n.nspname, obj_description(c.oid, 'pg_class'),
                 (SELECT conname FROM pg_catalog.pg_constraint WHERE conrelid = c.oid AND contype = 'p'),
                 ARRAY(SELECT i.indisvalid || ' ' || x.relname FROM pg_catalog.pg_index i
-                    JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid WHERE i.indrelid = c.oid)
+                    JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid WHERE i.indrelid = c.oid),
+                c.relkind, EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = c.oid)
             FROM pg_catalog.pg_class c
             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             WHERE c.oid = to_regclass(?)
@@ -90,6 +92,7 @@ record LegacyTable(
                             + " install it with OutboxMigrations.install(...)");
                 }
                 found = name.in(row.getString(1));
+                OrdinaryTable.check(found, row.getString(5), row.getBoolean(6));
                 comment = row.getString(2);
                 primaryKey = row.getString(3);
                 for (String index : (String[]) row.getArray(4).getArray()) {

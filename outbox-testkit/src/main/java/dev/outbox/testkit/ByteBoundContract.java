@@ -227,6 +227,32 @@ interface ByteBoundContract {
     }
 
     @Test
+    default void normalItemsAreNotStarvedByLargeUrgentItems(SourceScenario store) {
+        store.enqueueAll(times(40, large(message()).priority(Priority.HIGH)));
+        String normal = store.enqueue(message());
+
+        assertThat(firstWith(store, 20, item -> item.id().equals(normal))).isLessThanOrEqualTo(8);
+    }
+
+    @Test
+    default void delayedNormalItemsAreNotStarvedByLargeUrgentItems(SourceScenario store) {
+        Duration delay = Duration.ofMinutes(20);
+        store.enqueueAll(times(40, large(message()).dueIn(delay).priority(Priority.HIGH)));
+        String normal = store.enqueue(message().dueIn(delay));
+        store.advance(delay.plusMinutes(1));
+
+        assertThat(firstWith(store, 20, item -> item.id().equals(normal))).isLessThanOrEqualTo(8);
+    }
+
+    @Test
+    default void urgentItemsDoNotWaitForLargeNormalItems(SourceScenario store) {
+        store.enqueueAll(times(20, large(message())));
+        String urgent = store.enqueue(message().priority(Priority.HIGH));
+
+        assertThat(firstWith(store, 5, item -> item.id().equals(urgent))).isLessThanOrEqualTo(2);
+    }
+
+    @Test
     default void anUrgentKeyDoesNotWaitForKeysWithLargeItems(SourceScenario store) {
         for (int i = 0; i < 20; i++) {
             store.enqueue(large(keyed("a" + i)));

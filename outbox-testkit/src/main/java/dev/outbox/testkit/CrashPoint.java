@@ -6,6 +6,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.Unchanged;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -64,7 +65,7 @@ public enum CrashPoint {
         }
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
+        public Unchanged settle(List<Settlement> settlements) {
             checkAlive();
             if (broken || point == LEASE_LOST) {
                 return source.settle(settlements);
@@ -82,11 +83,11 @@ public enum CrashPoint {
                 }
                 default -> throw new IllegalStateException(point + " does not break at a settle");
             }
-            return Set.of();
+            return Unchanged.NONE;
         }
 
         @Override
-        public Set<Lease> renew(List<Lease> leases, Duration length) {
+        public Unchanged renew(List<Lease> leases, Duration length) {
             checkAlive();
             return source.renew(leases, length);
         }

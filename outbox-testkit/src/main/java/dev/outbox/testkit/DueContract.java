@@ -6,9 +6,11 @@ import static dev.outbox.testkit.SourceScenario.message;
 import static dev.outbox.testkit.SourceScenario.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.spi.Claim;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -116,5 +118,18 @@ interface DueContract {
         store.enqueueAll(keyed("waiting").dueIn(LONG), message().dueIn(SHORT));
 
         assertThat(source.nextDue(Set.of()).orElseThrow()).isBetween(SHORT.dividedBy(2), SHORT);
+    }
+
+    @Test
+    default void itemsOfOneDueTimeAreAllClaimed(SourceScenario store) {
+        List<String> ids = store.enqueueAll(times(25, message().due(Instant.parse("2020-02-20T20:20:20Z"))));
+        Source source = store.newSource();
+
+        List<Claim> claims = List.of(
+                store.claimSome(source, atMost(10)),
+                store.claimSome(source, atMost(10)),
+                store.claimSome(source, atMost(10)));
+
+        assertThat(new Claims(claims).ids()).containsExactlyInAnyOrderElementsOf(ids);
     }
 }

@@ -21,6 +21,10 @@ public enum Feature {
     FIRST_DUE_TIMES,
     /** Claims end at their bound in bytes. */
     BYTE_BOUNDS,
+    /** Items whose lease ran out more than once come back at different times. */
+    SPREAD_EXPIRY,
+    /** The head of a key that was tried twice is claimed without the items behind it. */
+    LONE_SUSPECTS,
     /** An inbox tells messages of the same id apart by who sent them and by who receives them. */
     MANY_SOURCES,
     /** An inbox counts how often each message came. */
@@ -36,7 +40,8 @@ public enum Feature {
             case CORRELATION_IDS -> message.correlationId() != null;
             case BINARY_PAYLOADS -> message.hasPayload() && message.isBinary();
             case ANY_MESSAGE_ID -> message.id() != null && !isUuid(message.id());
-            case SEQUENCES, FIRST_DUE_TIMES, BYTE_BOUNDS, MANY_SOURCES, RECEIPT_COUNTS -> false;
+            case SEQUENCES, FIRST_DUE_TIMES, BYTE_BOUNDS, SPREAD_EXPIRY, LONE_SUSPECTS, MANY_SOURCES, RECEIPT_COUNTS ->
+                false;
         };
     }
 

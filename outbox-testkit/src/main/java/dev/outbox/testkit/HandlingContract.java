@@ -233,11 +233,23 @@ interface HandlingContract {
     }
 
     @Test
-    default void anItemWithoutAHandlerIsRetried(InboxScenario scenario) throws Exception {
+    default void anItemWithoutAHandlerIsLeftToOtherPollers(InboxScenario scenario) throws Exception {
         Inbox inbox = scenario.inbox();
         scenario.enqueue(inbox, item("m-1").topic("unheard.of"));
 
         scenario.poll(inbox, Handlers.on(TOPIC, scenario.writingEffects()));
+
+        assertItem(inbox, "m-1", Status.READY, 0);
+        scenario.poll(inbox, Handlers.on("unheard.of", scenario.writingEffects()));
+        assertItem(inbox, "m-1", Status.DONE, 1);
+    }
+
+    @Test
+    default void anItemWithoutAHandlerIsRetriedIfThatIsWanted(InboxScenario scenario) throws Exception {
+        Inbox inbox = scenario.inbox();
+        scenario.enqueue(inbox, item("m-1").topic("unheard.of"));
+
+        scenario.poll(inbox, Handlers.on(TOPIC, scenario.writingEffects()).unknown(UnknownTopic.RETRY));
 
         assertItem(inbox, "m-1", Status.READY, 1);
         assertThat(known(inbox, "m-1").lastError()).contains("no handler for topic unheard.of");

@@ -9,6 +9,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.Unchanged;
 import dev.outbox.testkit.InMemoryStore.Row;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,6 +26,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,10 +73,14 @@ final class InMemorySource implements Source {
 
     private void endExpiredLeases(ClaimRequest request, Instant now, List<WorkItem> dead, List<WorkItem> reclaimed) {
         for (Row row : store.rows()) {
-            if (row.status != Status.PROCESSING || row.isLeased(now) || !matches(row, request.topics())) {
+            if (row.status != Status.PROCESSING
+                    || row.isLeased(now)
+                    || store.isLocked(row)
+                    || !matches(row, request.topics())) {
                 continue;
             }
             if (row.attempts < request.maxAttempts()) {
+                putOff(row, now);
                 row.endLease(Status.READY);
                 reclaimed.add(row.named());
             } else {
@@ -86,11 +92,24 @@ final class InMemorySource implements Source {
         }
     }
 
+    /** What expires again comes back at random times, each time further apart; of a run, its first item does. */
+    private void putOff(Row row, Instant now) {
+        String key = row.key();
+        if (row.attempts > 1 && (key == null || isFirst(row, key))) {
+            double seconds = ThreadLocalRandom.current().nextDouble() * Math.min(300, Math.pow(2, row.attempts - 2));
+            row.due = now.plusMillis((long) (1_000 * seconds));
+        }
+    }
+
+    private boolean isFirst(Row row, String key) {
+        return unfinishedByKey().getOrDefault(key, List.of()).indexOf(row) == 0;
+    }
+
     /** Unkeyed items and keys take turns, and so do the keys among each other, one item at a time. */
     private List<Row> pick(ClaimRequest request, Instant now) {
         List<Row> unkeyed = new ArrayList<>();
         for (Row row : store.rows()) {
-            if (row.key() == null && row.isEligible(now) && request.wants(row.message.topic())) {
+            if (row.key() == null && isClaimable(row, request, now)) {
                 unkeyed.add(row);
             }
         }
@@ -106,15 +125,22 @@ final class InMemorySource implements Source {
         return picked;
     }
 
+    private boolean isClaimable(Row row, ClaimRequest request, Instant now) {
+        return row.isEligible(now) && request.wants(row.message.topic()) && !store.isLocked(row);
+    }
+
     /**
-     * What the bytes suffice for: an item is taken while those before it have fewer. Bulk items come last, in one claim of
-     * ten first, so that large ones leave room for urgent ones and get some themselves.
+     * What the bytes suffice for: an item is taken while those before it have fewer. Of the items without a key, urgent ones
+     * come first and bulk last, but in one claim of ten bulk comes first, and in one of four normal. So large items
+     * of one band leave room for the others and get some themselves.
      */
     private List<Row> fitting(List<Row> picked, int maxBytes) {
+        Iterator<Row> unkeyed = picked.stream()
+                .filter(row -> row.key() == null)
+                .sorted(Comparator.comparing(row -> turn(row.message.priority())))
+                .iterator();
         List<Row> inOrder = new ArrayList<>(picked);
-        if (!bulkIsFirst()) {
-            inOrder.sort(Comparator.comparing(row -> row.key() == null && row.message.priority() == Priority.BULK));
-        }
+        inOrder.replaceAll(row -> row.key() == null ? unkeyed.next() : row);
         Set<String> served = new HashSet<>();
         List<Row> fitting = new ArrayList<>();
         long bytes = 0;
@@ -132,24 +158,37 @@ final class InMemorySource implements Source {
         return fitting;
     }
 
-    private boolean bulkIsFirst() {
-        return claims % 10 == 9;
+    private int turn(Priority priority) {
+        boolean isFirst = priority == Priority.BULK ? claims % 10 == 9 : priority == Priority.NORMAL && claims % 4 == 2;
+        return isFirst ? -1 : priority.code();
     }
 
     private boolean urgentKeysAreFirst() {
         return claims % 10 != 4;
     }
 
-    /** Urgent ones first and bulk last, but a tenth of the batch for bulk; one at a time, every tenth claim. */
+    /**
+     * Urgent ones first and bulk last, but a tenth of the batch for bulk and a quarter for normal; one at a time, every tenth
+     * claim and every fourth. Within a band what was due first comes first, so that an item that fails again and again passes
+     * by no other.
+     */
     private List<Row> byPriority(List<Row> rows, int count) {
-        List<Row> bulk = new ArrayList<>(rows);
-        bulk.removeIf(row -> row.message.priority() != Priority.BULK);
-        List<Row> ordered = new ArrayList<>(bulk.subList(0, Math.min(bulk.size(), (count + claims % 10) / 10)));
+        List<Row> ordered = new ArrayList<>(first(rows, Priority.BULK, (count + claims % 10) / 10));
+        ordered.addAll(first(rows, Priority.NORMAL, (count + (claims + 1) % 4) / 4));
         List<Row> rest = new ArrayList<>(rows);
         rest.removeAll(ordered);
-        rest.sort(Comparator.comparing((Row row) -> row.message.priority()).thenComparing(row -> row.sequence));
+        rest.sort(Comparator.comparing((Row row) -> row.message.priority())
+                .thenComparing(row -> row.due)
+                .thenComparing(row -> row.sequence));
         ordered.addAll(rest);
         return ordered;
+    }
+
+    private static List<Row> first(List<Row> rows, Priority priority, int count) {
+        return rows.stream()
+                .filter(row -> row.message.priority() == priority)
+                .limit(count)
+                .toList();
     }
 
     /**
@@ -161,9 +200,10 @@ final class InMemorySource implements Source {
         unfinishedByKey().forEach((key, rows) -> {
             if (rows.stream().noneMatch(row -> row.isLeased(now) || row.blocksKey)) {
                 List<Row> run = rows.stream()
-                        .takeWhile(row -> row.isEligible(now) && request.wants(row.message.topic()))
+                        .takeWhile(row -> isClaimable(row, request, now))
                         .toList();
-                runs.put(key, run);
+                boolean isSuspect = !run.isEmpty() && run.get(0).attempts > 1; // and no other shall pay for it
+                runs.put(key, isSuspect ? run.subList(0, 1) : run);
             }
         });
         List<List<Row>> fromCursor = new ArrayList<>(runs.tailMap(cursor, false).values());
@@ -204,16 +244,21 @@ final class InMemorySource implements Source {
     }
 
     @Override
-    public Set<Lease> settle(List<Settlement> settlements) {
+    public Unchanged settle(List<Settlement> settlements) {
         synchronized (store) {
             Instant now = store.clock.instant();
-            Set<Lease> fenced = new HashSet<>();
+            Set<Lease> lost = new HashSet<>();
+            Set<Lease> locked = new HashSet<>();
             Map<Row, String> heldBack = new HashMap<>();
             for (Settlement settlement : settlements) {
                 Lease lease = settlement.lease();
                 Row row = heldRow(lease);
                 if (row == null) {
-                    fenced.add(lease);
+                    lost.add(lease);
+                    continue;
+                }
+                if (waitsForLock(row, settlements)) {
+                    locked.add(lease);
                     continue;
                 }
                 end(row, settlement, now);
@@ -225,8 +270,22 @@ final class InMemorySource implements Source {
                 }
             }
             heldBack.forEach(this::giveBackLaterItemsOfTheRun);
-            return fenced;
+            return new Unchanged(lost, locked);
         }
+    }
+
+    /** Whether it is locked, or an earlier item of its run that is to be settled with it is. */
+    private boolean waitsForLock(Row row, List<Settlement> settlements) {
+        return store.isLocked(row)
+                || settlements.stream().map(Settlement::lease).anyMatch(lease -> {
+                    Row other = heldRow(lease);
+                    return other != null
+                            && store.isLocked(other)
+                            && row.key() != null
+                            && Objects.equals(row.key(), other.key())
+                            && other.isHeldUnder(String.valueOf(row.ownerToken))
+                            && other.sequence < row.sequence;
+                });
     }
 
     private static void end(Row row, Settlement settlement, Instant now) {
@@ -247,7 +306,10 @@ final class InMemorySource implements Source {
 
     private void giveBackLaterItemsOfTheRun(Row first, String token) {
         for (Row row : store.rows()) {
-            if (row.sequence > first.sequence && row.isHeldUnder(token) && Objects.equals(row.key(), first.key())) {
+            if (row.sequence > first.sequence
+                    && row.isHeldUnder(token)
+                    && !store.isLocked(row)
+                    && Objects.equals(row.key(), first.key())) {
                 row.endLease(Status.READY);
                 row.attempts--;
             }
@@ -255,19 +317,22 @@ final class InMemorySource implements Source {
     }
 
     @Override
-    public Set<Lease> renew(List<Lease> leases, Duration length) {
+    public Unchanged renew(List<Lease> leases, Duration length) {
         synchronized (store) {
             Instant until = store.clock.instant().plus(length);
             Set<Lease> lost = new HashSet<>();
+            Set<Lease> locked = new HashSet<>();
             for (Lease lease : leases) {
                 Row row = heldRow(lease);
                 if (row == null) {
                     lost.add(lease);
+                } else if (store.isLocked(row)) {
+                    locked.add(lease);
                 } else {
                     row.lockedUntil = until;
                 }
             }
-            return lost;
+            return new Unchanged(lost, locked);
         }
     }
 

@@ -10,6 +10,8 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +37,9 @@ public final class InMemoryStore {
 
     /** By id, in the order of their sequence. Guarded by this store. */
     private final Map<String, Row> rows = new LinkedHashMap<>();
+
+    /** Rows that a transaction beside the sources has locked. Guarded by this store. */
+    final Set<String> locked = new HashSet<>();
 
     private long lastSequence;
 
@@ -96,6 +101,22 @@ public final class InMemoryStore {
         row.attempts = 0;
         row.firstDue = row.due;
         return true;
+    }
+
+    /** Locks items as another transaction would: sources pass them by until this is closed. */
+    synchronized AutoCloseable lock(Collection<String> itemIds) {
+        List<String> ids = List.copyOf(itemIds);
+        locked.addAll(ids);
+        return () -> unlock(ids);
+    }
+
+    private synchronized void unlock(Collection<String> itemIds) {
+        locked.removeAll(itemIds);
+    }
+
+    /** Whether the row is locked; the caller holds this store's monitor. */
+    boolean isLocked(Row row) {
+        return locked.contains(row.id);
     }
 
     /** Removes Done items that were finished longer ago than this. */

@@ -79,8 +79,8 @@ interface KeyRunContract {
         assertThat(store.state(ids.get(4))).isEqualTo(new ItemState(ids.get(4), Status.READY, 0, null));
         store.assertStatus(Status.PROCESSING, other);
         Lease givenBack = lease(run, ids.get(4));
-        assertThat(source.settle(List.of(Settlement.done(givenBack)))).containsExactly(givenBack);
-        assertThat(source.renew(List.of(givenBack), LEASE)).containsExactly(givenBack);
+        assertThat(source.settle(List.of(Settlement.done(givenBack))).lost()).containsExactly(givenBack);
+        assertThat(source.renew(List.of(givenBack), LEASE).lost()).containsExactly(givenBack);
     }
 
     @Test
@@ -146,7 +146,8 @@ interface KeyRunContract {
         assertThat(ids(held)).containsExactlyElementsOf(ids);
 
         Lease stale = lease(lost, ids.get(0));
-        assertThat(slow.settle(List.of(Settlement.retry(stale, Duration.ZERO, "late"))))
+        assertThat(slow.settle(List.of(Settlement.retry(stale, Duration.ZERO, "late")))
+                        .lost())
                 .containsExactly(stale);
 
         store.assertStatus(Status.PROCESSING, ids);
@@ -176,12 +177,29 @@ interface KeyRunContract {
         Claim run = store.claimSome(source, atMost(3));
 
         store.advance(LEASE.minusMinutes(2));
-        assertThat(source.renew(run.items().stream().map(run::lease).toList(), LEASE))
+        assertThat(source.renew(run.items().stream().map(run::lease).toList(), LEASE)
+                        .lost())
                 .isEmpty();
         store.advance(LEASE.minusMinutes(2));
 
         assertThat(store.claimAll(store.newSource()).ids()).isEmpty();
         store.settleDone(source, run);
         assertThat(store.claimAll(source).ids()).containsExactly(ids.get(3));
+    }
+
+    /** It may be what kills its workers: no other item pays for it. */
+    @Test
+    default void aHeadThatWasTriedTwiceComesAlone(SourceScenario store) {
+        store.assumeHas(Feature.LONE_SUSPECTS);
+        List<String> ids = store.enqueueAll(times(3, keyed("a")));
+        Source source = store.newSource();
+        for (int attempt = 1; attempt <= 2; attempt++) {
+            Claims run = store.claimAll(source);
+            assertThat(run.ids()).as("attempt %d", attempt).containsExactlyElementsOf(ids);
+            store.settle(source, Settlement.retry(run.lease(ids.get(0)), Duration.ZERO, "again"));
+            store.aMomentLater();
+        }
+
+        assertThat(store.claimAll(source).ids()).containsExactly(ids.get(0));
     }
 }

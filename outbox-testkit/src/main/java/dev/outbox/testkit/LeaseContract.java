@@ -2,6 +2,7 @@ package dev.outbox.testkit;
 
 import static dev.outbox.testkit.SourceScenario.LEASE;
 import static dev.outbox.testkit.SourceScenario.MAX_ATTEMPTS;
+import static dev.outbox.testkit.SourceScenario.MOST_PUT_OFF;
 import static dev.outbox.testkit.SourceScenario.PAST_LEASE;
 import static dev.outbox.testkit.SourceScenario.TOPIC;
 import static dev.outbox.testkit.SourceScenario.atMost;
@@ -18,6 +19,7 @@ import dev.outbox.spi.Source;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** How long a lease lasts, and what becomes of an item whose worker did not come back. */
@@ -123,9 +125,9 @@ interface LeaseContract {
                 Settlement.retry(lost, Duration.ZERO, "late"),
                 Settlement.dead(lost, "late"),
                 Settlement.release(lost, false))) {
-            assertThat(slow.settle(List.of(settlement))).containsExactly(lost);
+            assertThat(slow.settle(List.of(settlement)).lost()).containsExactly(lost);
         }
-        assertThat(slow.renew(List.of(lost), LEASE)).containsExactly(lost);
+        assertThat(slow.renew(List.of(lost), LEASE).lost()).containsExactly(lost);
 
         assertThat(before.status()).isEqualTo(Status.PROCESSING);
         assertThat(before.attempts()).isEqualTo(2);
@@ -206,7 +208,7 @@ interface LeaseContract {
         Claims claims = store.claimAll(source);
 
         store.advance(LEASE.minusMinutes(2));
-        assertThat(source.renew(claims.leases(), LEASE)).isEmpty();
+        assertThat(source.renew(claims.leases(), LEASE).lost()).isEmpty();
         store.advance(LEASE.minusMinutes(2));
         assertThat(store.claimAll(other).ids())
                 .as("past the end of the first lease")
@@ -225,8 +227,8 @@ interface LeaseContract {
         Source source = store.newSource();
         Lease lease = store.claimAll(source).lease(id);
 
-        assertThat(source.renew(List.of(lease), LEASE)).isEmpty();
-        assertThat(source.renew(List.of(lease), LEASE)).isEmpty();
+        assertThat(source.renew(List.of(lease), LEASE).lost()).isEmpty();
+        assertThat(source.renew(List.of(lease), LEASE).lost()).isEmpty();
 
         assertThat(store.state(id)).isEqualTo(new ItemState(id, Status.PROCESSING, 1, null));
         store.settle(source, Settlement.done(lease));
@@ -249,13 +251,46 @@ interface LeaseContract {
                 List.of(claims.lease(ids.get(0)), claims.lease(ids.get(1)), claims.lease(ids.get(2)), wrong, unknown);
 
         for (Lease lease : lost) {
-            assertThat(source.renew(List.of(lease, claims.lease(ids.get(4))), LEASE))
+            assertThat(source.renew(List.of(lease, claims.lease(ids.get(4))), LEASE)
+                            .lost())
                     .containsExactly(lease);
         }
     }
 
     @Test
     default void renewingNothingLosesNothing(SourceScenario store) {
-        assertThat(store.newSource().renew(List.of(), LEASE)).isEmpty();
+        assertThat(store.newSource().renew(List.of(), LEASE).lost()).isEmpty();
+    }
+
+    /** More than any source looks for at once. */
+    @Test
+    default void allOfManyItemsWhoseLeasesRanOutAreFoundAtOnce(SourceScenario store) {
+        int many = 1_200;
+        List<String> ids = store.enqueueAll(times(many, message()));
+        assertThat(store.claimAll(store.newSource(), atMost(500)).ids()).hasSize(many);
+        Source other = store.newSource();
+
+        store.advance(PAST_LEASE);
+
+        assertThat(store.claimAll(other, atMost(500)).ids()).containsExactlyInAnyOrderElementsOf(ids);
+    }
+
+    /** What kills its worker takes along what was claimed with it: next time it is claimed with others. */
+    @Test
+    default void itemsWhoseLeasesRanOutAgainComeBackAtDifferentTimes(SourceScenario store) {
+        store.assumeHas(Feature.SPREAD_EXPIRY);
+        List<String> ids = store.enqueueAll(times(100, message()));
+        Source source = store.newSource();
+        store.claimAll(source);
+        store.advance(PAST_LEASE);
+        assertThat(store.claimAll(source).ids()).as("the first time, at once").hasSameSizeAs(ids);
+
+        store.advance(PAST_LEASE);
+        Claims atOnce = store.claimAll(source);
+        store.advance(MOST_PUT_OFF);
+        Claims later = store.claimAll(source);
+
+        assertThat(atOnce.ids()).hasSizeLessThan(ids.size());
+        assertThat(Stream.concat(atOnce.ids().stream(), later.ids().stream())).containsExactlyInAnyOrderElementsOf(ids);
     }
 }

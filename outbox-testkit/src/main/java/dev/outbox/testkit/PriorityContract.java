@@ -6,9 +6,11 @@ import static dev.outbox.testkit.SourceScenario.message;
 import static dev.outbox.testkit.SourceScenario.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.Message;
 import dev.outbox.Priority;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Source;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,10 +35,77 @@ interface PriorityContract {
         Claim first = store.claimSome(source, atMost(20));
         Claim second = store.claimSome(source, atMost(20));
 
-        assertThat(first.items()).extracting(WorkItem::id).containsAll(high.subList(0, 18));
-        assertThat(count(first.items(), Priority.BULK)).isBetween(1L, 2L);
-        assertThat(second.items()).extracting(WorkItem::id).containsAll(normal.subList(0, 16));
-        assertThat(store.claimAll(source).ids()).containsAll(bulk.subList(4, 20));
+        assertThat(first.items()).extracting(WorkItem::id).containsAll(high.subList(0, 12));
+        assertThat(second.items()).extracting(WorkItem::id).containsAll(high.subList(14, 20));
+        assertThat(count(second.items(), Priority.BULK)).isBetween(1L, 3L);
+        assertThat(store.claimAll(source).ids())
+                .containsAll(normal.subList(18, 20))
+                .containsAll(bulk.subList(6, 20));
+    }
+
+    private static void assertShares(SourceScenario store, Source source, ClaimRequest request) {
+        for (int i = 0; i < 4; i++) {
+            Claim claim = store.claimSome(source, request);
+            assertThat(claim.items()).hasSize(request.count());
+            assertThat(count(claim.items(), Priority.HIGH)).isGreaterThanOrEqualTo(request.count() * 6 / 10);
+            assertThat(count(claim.items(), Priority.NORMAL)).isGreaterThanOrEqualTo(request.count() / 4);
+            assertThat(count(claim.items(), Priority.BULK)).isGreaterThanOrEqualTo(request.count() / 10);
+        }
+    }
+
+    private static void enqueueInAllBands(SourceScenario store, Message message) {
+        for (Priority priority : Priority.values()) {
+            store.enqueueAll(times(150, message.priority(priority)));
+        }
+    }
+
+    @Test
+    default void everyBandGetsItsShareOfABatch(SourceScenario store) {
+        enqueueInAllBands(store, message());
+
+        assertShares(store, store.newSource(), atMost(40));
+    }
+
+    @Test
+    default void everyBandGetsItsShareOfABatchOfATopic(SourceScenario store) {
+        enqueueInAllBands(store, message());
+        enqueueInAllBands(store, Message.to("another").payload("{}"));
+
+        assertShares(store, store.newSource(), atMost(40, "another"));
+    }
+
+    @Test
+    default void everyBandGetsItsShareOfDelayedItems(SourceScenario store) {
+        Duration delay = Duration.ofMinutes(20);
+        enqueueInAllBands(store, message().dueIn(delay));
+
+        store.advance(delay.plusMinutes(1));
+
+        assertShares(store, store.newSource(), atMost(40));
+    }
+
+    @Test
+    default void normalIsServedEvenOneItemAtATime(SourceScenario store) {
+        store.enqueueAll(times(60, message().priority(Priority.HIGH)));
+        store.enqueueAll(times(60, message().priority(Priority.BULK)));
+        store.enqueueAll(times(60, message()));
+        Source source = store.newSource();
+
+        List<WorkItem> items = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            items.addAll(store.claimSome(source, atMost(1)).items());
+        }
+
+        assertThat(count(items, Priority.NORMAL)).isGreaterThanOrEqualTo(10);
+        assertThat(count(items, Priority.BULK)).isGreaterThanOrEqualTo(4);
+        assertThat(count(items, Priority.HIGH)).isGreaterThanOrEqualTo(24);
+    }
+
+    @Test
+    default void urgentItemsFillTheBatchWhenNothingElseIsThere(SourceScenario store) {
+        store.enqueueAll(times(60, message().priority(Priority.HIGH)));
+
+        assertThat(store.claimSome(store.newSource(), atMost(50)).items()).hasSize(50);
     }
 
     @Test

@@ -146,7 +146,7 @@ final class RandomOperations {
             }
         }
         held.removeIf(other -> other.left().isEmpty());
-        assertThat(randomSource().settle(settlements))
+        assertThat(randomSource().settle(settlements).lost())
                 .as("fenced of leases that are held")
                 .isEmpty();
         model.settled(settlements);
@@ -175,7 +175,7 @@ final class RandomOperations {
         List<Lease> leases = claim.left().stream()
                 .map(item -> new Lease(item.id(), claim.token()))
                 .toList();
-        assertThat(randomSource().renew(leases, LEASE))
+        assertThat(randomSource().renew(leases, LEASE).lost())
                 .as("lost of leases that are held")
                 .isEmpty();
         model.renewed(leases, LEASE);
@@ -188,10 +188,12 @@ final class RandomOperations {
             return;
         }
         Lease lease = fenced.get(random.nextInt(fenced.size()));
-        assertThat(randomSource().settle(List.of(randomSettlement(lease, MAX_ATTEMPTS))))
+        assertThat(randomSource()
+                        .settle(List.of(randomSettlement(lease, MAX_ATTEMPTS)))
+                        .lost())
                 .as("fenced of an old lease")
                 .containsExactly(lease);
-        assertThat(randomSource().renew(List.of(lease), LEASE))
+        assertThat(randomSource().renew(List.of(lease), LEASE).lost())
                 .as("lost of an old lease")
                 .containsExactly(lease);
     }
@@ -223,7 +225,7 @@ final class RandomOperations {
                 for (WorkItem item : claim.items()) {
                     settlements.add(Settlement.done(claim.lease(item)));
                 }
-                assertThat(source.settle(settlements))
+                assertThat(source.settle(settlements).lost())
                         .as("fenced while draining")
                         .isEmpty();
                 model.settled(settlements);

@@ -179,7 +179,7 @@ interface SettleContract {
                 Settlement.retry(wrong, Duration.ZERO, "wrong"),
                 Settlement.dead(wrong, "wrong"),
                 Settlement.release(wrong, false))) {
-            assertThat(source.settle(List.of(settlement))).containsExactly(wrong);
+            assertThat(source.settle(List.of(settlement)).lost()).containsExactly(wrong);
         }
 
         assertThat(store.state(id)).isEqualTo(new ItemState(id, Status.PROCESSING, 1, null));
@@ -199,8 +199,9 @@ interface SettleContract {
                 Settlement.release(claims.lease(ids.get(3)), false));
 
         assertThat(source.settle(claims.leases().stream()
-                        .map(lease -> Settlement.dead(lease, "second"))
-                        .toList()))
+                                .map(lease -> Settlement.dead(lease, "second"))
+                                .toList())
+                        .lost())
                 .containsExactlyInAnyOrderElementsOf(claims.leases());
 
         store.assertDone(ids.subList(0, 1));
@@ -214,7 +215,8 @@ interface SettleContract {
         Lease unknown =
                 new Lease(UUID.randomUUID().toString(), UUID.randomUUID().toString());
 
-        assertThat(store.newSource().settle(List.of(Settlement.done(unknown)))).containsExactly(unknown);
+        assertThat(store.newSource().settle(List.of(Settlement.done(unknown))).lost())
+                .containsExactly(unknown);
     }
 
     @Test
@@ -230,13 +232,14 @@ interface SettleContract {
                 new Lease(UUID.randomUUID().toString(), first.leases().get(0).ownerToken());
 
         assertThat(one.settle(List.of(
-                        Settlement.done(first.lease(ids.get(0))),
-                        Settlement.retry(first.lease(ids.get(1)), DELAY, "retried"),
-                        Settlement.done(wrong),
-                        Settlement.dead(second.lease(later.get(0)), "died"),
-                        Settlement.release(second.lease(later.get(1)), false),
-                        Settlement.done(unknown),
-                        Settlement.retryAfter(second.lease(later.get(2)), DELAY, "asked to wait"))))
+                                Settlement.done(first.lease(ids.get(0))),
+                                Settlement.retry(first.lease(ids.get(1)), DELAY, "retried"),
+                                Settlement.done(wrong),
+                                Settlement.dead(second.lease(later.get(0)), "died"),
+                                Settlement.release(second.lease(later.get(1)), false),
+                                Settlement.done(unknown),
+                                Settlement.retryAfter(second.lease(later.get(2)), DELAY, "asked to wait")))
+                        .lost())
                 .containsExactlyInAnyOrder(wrong, unknown);
 
         store.assertDone(ids.subList(0, 1));
@@ -253,7 +256,7 @@ interface SettleContract {
         Source source = store.newSource();
         store.claimAll(source);
 
-        assertThat(source.settle(List.of())).isEmpty();
+        assertThat(source.settle(List.of()).lost()).isEmpty();
 
         assertThat(store.state(id)).isEqualTo(new ItemState(id, Status.PROCESSING, 1, null));
     }

@@ -27,6 +27,7 @@ public abstract class SourceContract
         implements ClaimContract,
                 ByteBoundContract,
                 SettleContract,
+                TransactionalSettleContract,
                 LeaseContract,
                 DueContract,
                 FirstDueContract,
@@ -36,7 +37,9 @@ public abstract class SourceContract
                 KeyTurnsContract,
                 KeyBlockContract,
                 PriorityContract,
+                UpkeepContract,
                 ConcurrencyContract,
+                LockContract,
                 RandomOperationsContract {
     /** A fixture over an empty store; opened before each test, closed after it. */
     protected abstract SourceFixture openFixture() throws Exception;

@@ -34,9 +34,28 @@ public interface SourceFixture extends AutoCloseable {
     /** What an operator does to a Dead item: Ready, due now, its attempts forgotten, its age counted from now. */
     void requeue(String itemId) throws Exception;
 
+    /**
+     * Locks the rows of these items, as an open transaction of somebody else does.
+     *
+     * @return releases them when it is closed. Default: empty, for the store has no locks; tests that need them are skipped.
+     */
+    default Optional<AutoCloseable> lock(List<String> itemIds) throws Exception {
+        return Optional.empty();
+    }
+
     /** Whether a Done item stays in the store; false if it leaves. Default: true. */
     default boolean keepsDone() {
         return true;
+    }
+
+    /** How long Done items stay before a purge removes them; empty if the store is not purged. Default: empty. */
+    default Optional<Duration> retention() {
+        return Optional.empty();
+    }
+
+    /** The names of the pollers that the store notes as alive; empty if it notes none, ever. Default: empty. */
+    default Optional<Set<String>> pollers() throws Exception {
+        return Optional.empty();
     }
 
     /** What the store cannot do; the tests that need it are skipped. Default: nothing. */

@@ -10,12 +10,17 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.TransactionalSource;
+import dev.outbox.spi.Unchanged;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
 /** What the tests of {@link SourceContract} say to the store under test. Made anew for each test. */
@@ -40,6 +45,9 @@ public final class SourceScenario {
 
     /** A source may answer "nothing, but there may be more" while it goes through its keys, not for ever. */
     private static final int MAX_FRUITLESS_CLAIMS = 1_000;
+
+    /** What takes longer is taken to wait for a lock; a busy machine does not need as long. */
+    private static final Duration LONGEST_WITHOUT_WAITING = Duration.ofSeconds(30);
 
     private final SourceFixture fixture;
 
@@ -82,6 +90,27 @@ public final class SourceScenario {
         assumeTrue(has(feature), () -> "the store lacks " + feature);
     }
 
+    /** How long Done items stay; skips the test if the store is not purged. */
+    public Duration retention() {
+        Optional<Duration> retention = fixture.retention();
+        assumeTrue(retention.isPresent(), "the store is not purged");
+        return retention.orElseThrow();
+    }
+
+    /** The names of the pollers that the store notes; skips the test if it notes none, ever. */
+    public Set<String> pollers() {
+        Optional<Set<String>> pollers = unchecked(fixture::pollers);
+        assumeTrue(pollers.isPresent(), "the store notes no pollers");
+        return pollers.orElseThrow();
+    }
+
+    /** A new source with transactions; skips the test if the store has none. */
+    public TransactionalSource newTransactionalSource() {
+        Source source = newSource();
+        assumeTrue(source instanceof TransactionalSource, "the source has no transactions");
+        return (TransactionalSource) source;
+    }
+
     /** This message with this key, where the store has keys. */
     public Message keyedIfPossible(String key, Message message) {
         return has(Feature.KEYS) ? message.key(key) : message;
@@ -112,6 +141,28 @@ public final class SourceScenario {
         List<String> ids = unchecked(() -> fixture.enqueue(messages));
         assertThat(ids).as("the fixture's answer to enqueue").hasSameSizeAs(messages);
         return ids;
+    }
+
+    /**
+     * Does something while another transaction has locked the rows of these items. Skips the test if the store has no
+     * locks.
+     *
+     * @throws AssertionError if it waits for the locks
+     */
+    public <T> T whileLocked(List<String> itemIds, Callable<T> action) {
+        Optional<AutoCloseable> lock = unchecked(() -> fixture.lock(itemIds));
+        assumeTrue(lock.isPresent(), "the store has no row locks");
+        FutureTask<T> task = new FutureTask<>(action);
+        return unchecked(() -> {
+            try {
+                new Thread(task, "while-locked").start();
+                return task.get(LONGEST_WITHOUT_WAITING.toSeconds(), TimeUnit.SECONDS);
+            } catch (TimeoutException e) {
+                throw new AssertionError("it waits for a locked row", e);
+            } finally {
+                lock.get().close();
+            }
+        });
     }
 
     /** Lets time pass. */
@@ -215,7 +266,7 @@ public final class SourceScenario {
 
     /** Settles and asserts that nothing was fenced. */
     public void settle(Source source, List<Settlement> settlements) {
-        assertThat(source.settle(settlements)).as("fenced").isEmpty();
+        assertThat(source.settle(settlements)).as("not settled").isEqualTo(Unchanged.NONE);
     }
 
     /** Settles these as done and asserts that nothing was fenced. */

@@ -19,6 +19,9 @@ interface TopicContract {
     /** More than any source looks at in one claim. */
     int BACKLOG = 2_500;
 
+    /** More than any source walks over in one claim, twice. */
+    int LONG_WAY = 1 << 13;
+
     private static Message own() {
         return Message.to("own").payload("{}");
     }
@@ -113,5 +116,69 @@ interface TopicContract {
         store.settle(foreignSource, Settlement.done(head.lease(ids.get(0))));
 
         assertThat(store.claimAll(ownSource, atMost(10, "own")).ids()).containsExactly(ids.get(1));
+    }
+
+    @Test
+    default void aClaimLeavesOutTheTopicsThatItIsToldToLeave(SourceScenario store) {
+        List<String> ids = store.enqueueAll(
+                own(),
+                foreign(),
+                store.keyedIfPossible("a", own()),
+                store.keyedIfPossible("b", foreign()),
+                own().dueIn(Duration.ZERO),
+                foreign().dueIn(Duration.ZERO));
+        Source source = store.newSource();
+
+        assertThat(store.claimAll(source, atMost(10).except(Set.of("foreign"))).ids())
+                .containsExactlyInAnyOrder(ids.get(0), ids.get(2), ids.get(4));
+        assertThat(store.claimAll(source).ids()).containsExactlyInAnyOrder(ids.get(1), ids.get(3), ids.get(5));
+    }
+
+    @Test
+    default void aTopicThatIsAskedForAndLeftOutIsLeftOut(SourceScenario store) {
+        List<String> ids =
+                store.enqueueAll(own(), foreign(), Message.to("third").payload(""));
+        Source source = store.newSource();
+
+        assertThat(store.claimAll(source, atMost(10, "own", "foreign").except(Set.of("foreign")))
+                        .ids())
+                .containsExactly(ids.get(0));
+        assertThat(store.claimAll(source, atMost(10, "own").except(Set.of("own")))
+                        .ids())
+                .isEmpty();
+    }
+
+    /** What a claim learnt while a topic was left out says nothing about that topic, and later claims start from it. */
+    @Test
+    default void topicsThatAreLeftOutForAWhileLoseNothing(SourceScenario store) {
+        Source source = store.newSource();
+        List<String> before = store.enqueueAll(own(), foreign());
+        assertThat(store.claimAll(source).ids()).containsExactlyElementsOf(before);
+
+        List<String> ids = store.enqueueAll(foreign(), own(), foreign(), own());
+        assertThat(store.claimAll(source, atMost(10).except(Set.of("foreign"))).ids())
+                .containsExactly(ids.get(1), ids.get(3));
+        List<String> later = store.enqueueAll(foreign(), own());
+        assertThat(store.claimAll(source, atMost(10).except(Set.of("own", "foreign")))
+                        .ids())
+                .isEmpty();
+        assertThat(store.claimAll(source, atMost(10).except(Set.of("own"))).ids())
+                .containsExactly(ids.get(0), ids.get(2), later.get(0));
+        assertThat(store.claimAll(source).ids()).containsExactly(later.get(1));
+    }
+
+    /** Items stand at every power of two: where a source may stop and go on. */
+    @Test
+    default void noItemIsPassedByOnALongWay(SourceScenario store) {
+        List<Message> messages = IntStream.rangeClosed(1, LONG_WAY)
+                .mapToObj(place -> Integer.bitCount(place) == 1 ? own() : foreign())
+                .toList();
+        List<String> all = store.enqueueAll(messages);
+        List<String> ids = IntStream.range(0, LONG_WAY)
+                .filter(i -> messages.get(i).topic().equals("own"))
+                .mapToObj(all::get)
+                .toList();
+
+        assertThat(store.claimAll(store.newSource(), atMost(100, "own")).ids()).containsExactlyElementsOf(ids);
     }
 }

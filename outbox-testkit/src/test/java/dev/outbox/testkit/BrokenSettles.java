@@ -4,6 +4,7 @@ import dev.outbox.OnDead;
 import dev.outbox.Status;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Unchanged;
 import dev.outbox.testkit.InMemoryStore.Row;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,7 +25,7 @@ final class BrokenSettles {
         }
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
+        public Unchanged settle(List<Settlement> settlements) {
             synchronized (store) {
                 return super.settle(settlements.stream().map(this::forged).toList());
             }
@@ -45,7 +46,7 @@ final class BrokenSettles {
         }
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
+        public Unchanged settle(List<Settlement> settlements) {
             return super.settle(settlements.stream()
                     .map(given -> given.onDead() == OnDead.BLOCK
                             ? Settlement.dead(given.lease(), String.valueOf(given.error()))
@@ -60,9 +61,9 @@ final class BrokenSettles {
         }
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
+        public Unchanged settle(List<Settlement> settlements) {
             super.settle(settlements);
-            return Set.of();
+            return Unchanged.NONE;
         }
     }
 
@@ -74,7 +75,7 @@ final class BrokenSettles {
         private record LeaseOf(String token, Instant until, int attempts) {}
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
+        public Unchanged settle(List<Settlement> settlements) {
             synchronized (store) {
                 Map<Row, LeaseOf> leased = new HashMap<>();
                 for (Row row : rows()) {
@@ -83,7 +84,7 @@ final class BrokenSettles {
                     }
                 }
                 settlements.forEach(settlement -> leased.remove(row(settlement.lease())));
-                Set<Lease> fenced = super.settle(settlements);
+                Unchanged fenced = super.settle(settlements);
                 leased.forEach((row, lease) -> {
                     row.status = Status.PROCESSING;
                     row.ownerToken = lease.token();
@@ -103,7 +104,7 @@ final class BrokenSettles {
         abstract Optional<Settlement> broken(Settlement release);
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
+        public Unchanged settle(List<Settlement> settlements) {
             return super.settle(settlements.stream()
                     .flatMap(given -> given.kind() == Settlement.Kind.RELEASE
                             ? broken(given).stream()
@@ -151,7 +152,7 @@ final class BrokenSettles {
         }
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
+        public Unchanged settle(List<Settlement> settlements) {
             return super.settle(settlements.stream()
                     .map(given -> new Settlement(
                             given.lease(),
@@ -170,9 +171,9 @@ final class BrokenSettles {
         }
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
+        public Unchanged settle(List<Settlement> settlements) {
             synchronized (store) {
-                Set<Lease> fenced = super.settle(settlements);
+                Unchanged fenced = super.settle(settlements);
                 settlements.forEach(settlement -> {
                     Row row = row(settlement.lease());
                     if (row != null && settlement.kind() == Settlement.Kind.RETRY) {
@@ -190,12 +191,12 @@ final class BrokenSettles {
         }
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
+        public Unchanged settle(List<Settlement> settlements) {
             synchronized (store) {
                 List<Row> leased = rows().stream()
                         .filter(row -> row.status == Status.PROCESSING)
                         .toList();
-                Set<Lease> fenced = super.settle(settlements);
+                Unchanged fenced = super.settle(settlements);
                 Set<Row> retried = settlements.stream()
                         .filter(settlement -> settlement.kind() == Settlement.Kind.RETRY)
                         .map(settlement -> row(settlement.lease()))
@@ -214,14 +215,14 @@ final class BrokenSettles {
         }
 
         @Override
-        public Set<Lease> settle(List<Settlement> settlements) {
+        public Unchanged settle(List<Settlement> settlements) {
             for (int i = 0; i < settlements.size(); i++) {
-                Set<Lease> fenced = super.settle(settlements.subList(i, i + 1));
+                Unchanged fenced = super.settle(settlements.subList(i, i + 1));
                 if (!fenced.isEmpty()) {
                     return fenced;
                 }
             }
-            return Set.of();
+            return Unchanged.NONE;
         }
     }
 
@@ -231,11 +232,11 @@ final class BrokenSettles {
         }
 
         @Override
-        public Set<Lease> renew(List<Lease> leases, Duration length) {
+        public Unchanged renew(List<Lease> leases, Duration length) {
             synchronized (store) {
                 Map<Row, Instant> before = new HashMap<>();
                 rows().forEach(row -> before.put(row, row.lockedUntil));
-                Set<Lease> lost = super.renew(leases, length);
+                Unchanged lost = super.renew(leases, length);
                 before.forEach((row, until) -> row.lockedUntil = until);
                 return lost;
             }
@@ -248,9 +249,9 @@ final class BrokenSettles {
         }
 
         @Override
-        public Set<Lease> renew(List<Lease> leases, Duration length) {
+        public Unchanged renew(List<Lease> leases, Duration length) {
             super.renew(leases, length);
-            return Set.of();
+            return Unchanged.NONE;
         }
     }
 }

@@ -6,6 +6,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.Unchanged;
 import dev.outbox.testkit.InMemoryStore.Row;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,18 +28,39 @@ class BrokenSource implements Source {
         this.honest = store.source();
     }
 
+    /** A claim that goes wrong. */
+    interface BrokenClaim {
+        Claim claim(BrokenSource source, ClaimRequest request);
+    }
+
+    /** A source that is honest but for its claims. */
+    static Source claiming(InMemoryStore store, BrokenClaim broken) {
+        return new BrokenSource(store) {
+            @Override
+            public Claim claim(ClaimRequest request) {
+                synchronized (store) {
+                    return broken.claim(this, request);
+                }
+            }
+        };
+    }
+
     @Override
     public Claim claim(ClaimRequest request) {
+        return honestClaim(request);
+    }
+
+    final Claim honestClaim(ClaimRequest request) {
         return honest.claim(request);
     }
 
     @Override
-    public Set<Lease> settle(List<Settlement> settlements) {
+    public Unchanged settle(List<Settlement> settlements) {
         return honest.settle(settlements);
     }
 
     @Override
-    public Set<Lease> renew(List<Lease> leases, Duration length) {
+    public Unchanged renew(List<Lease> leases, Duration length) {
         return honest.renew(leases, length);
     }
 

@@ -37,5 +37,10 @@ class InMemoryFixture implements SourceFixture {
     }
 
     @Override
+    public Optional<AutoCloseable> lock(List<String> itemIds) {
+        return Optional.of(store.lock(itemIds));
+    }
+
+    @Override
     public void close() {}
 }

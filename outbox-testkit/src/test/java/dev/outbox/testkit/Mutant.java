@@ -201,6 +201,36 @@ record Mutant(String mistake, Function<InMemoryStore, Source> source, List<Strin
                         "aClaimTakesOnlyTheTopicsItAskedFor",
                         "theNextDueCountsOnlyTheTopicsItAskedFor"),
                 mutant(
+                        "topics to leave out are not",
+                        BrokenMarks.NothingLeftOut::new,
+                        "aClaimLeavesOutTheTopicsThatItIsToldToLeave",
+                        "aTopicThatIsAskedForAndLeftOutIsLeftOut",
+                        "topicsThatAreLeftOutForAWhileLoseNothing"),
+                mutant(
+                        "a mark passes topics that were left out",
+                        BrokenMarks.MarkOfAllTopics::new,
+                        "topicsThatAreLeftOutForAWhileLoseNothing"),
+                mutant(
+                        "the last row of a stretch is left out",
+                        BrokenMarks.StretchTooShort::new,
+                        "noItemIsPassedByOnALongWay"),
+                mutant(
+                        "a mark passes all items of its due time",
+                        BrokenMarks.MarkPassesEqualTimes::new,
+                        "itemsOfOneDueTimeAreAllClaimed"),
+                mutant(
+                        "a head that was tried twice brings its run along",
+                        BrokenMarks.RunsOfSuspects::new,
+                        "aHeadThatWasTriedTwiceComesAlone"),
+                mutant(
+                        "a search for expired leases that was full is not repeated",
+                        BrokenMarks.OneSearch::new,
+                        "allOfManyItemsWhoseLeasesRanOutAreFoundAtOnce"),
+                mutant(
+                        "what expires again comes back at once",
+                        BrokenMarks.NeverPutOff::new,
+                        "itemsWhoseLeasesRanOutAgainComeBackAtDifferentTimes"),
+                mutant(
                         "a claim looks at the first rows only",
                         BrokenClaims.ShortSighted::new,
                         "aBacklogOfAnotherTopicHidesNothing",
@@ -233,44 +263,50 @@ record Mutant(String mistake, Function<InMemoryStore, Source> source, List<Strin
                         RANDOM),
                 mutant(
                         "the bound in bytes is ignored",
-                        BrokenByteBounds.BytesIgnored::new,
+                        BrokenByteBounds::bytesIgnored,
                         "aClaimEndsWithTheItemThatReachesTheBound",
                         "anItemAboveTheBoundComesAloneIfItIsFirst",
                         "aRunThatWasCutHasNoGap",
                         "keysTakeTurnsAlthoughEachClaimIsCut"),
                 mutant(
                         "an item above the bound is left out",
-                        BrokenByteBounds.LargeItemsLeftOut::new,
+                        BrokenByteBounds::largeItemsLeftOut,
                         "anItemAboveTheBoundComesAloneIfItIsFirst",
                         "smallItemsDoNotKeepALargeOneWaiting",
                         "whatACutClaimLeftIsClaimedNext",
                         "delayedItemsThatACutClaimLeftAreClaimedNext"),
                 mutant(
                         "a claim that was cut says that there is no more",
-                        BrokenByteBounds.CutMeansNoMore::new,
+                        BrokenByteBounds::cutMeansNoMore,
                         "aClaimEndsWithTheItemThatReachesTheBound",
                         "whatACutClaimLeftIsClaimedNext",
                         "itemsOfATopicThatACutClaimLeftAreClaimedNext"),
                 mutant(
                         "marks pass what a cut claim left",
-                        BrokenByteBounds.MarksPassWhatWasCut::new,
+                        BrokenByteBounds::marksPassWhatWasCut,
                         "aClaimEndsWithTheItemThatReachesTheBound",
                         "whatACutClaimLeftIsClaimedNext",
                         "delayedItemsThatACutClaimLeftAreClaimedNext",
                         "itemsOfATopicThatACutClaimLeftAreClaimedNext"),
-                mutant("a cut leaves gaps in runs", BrokenByteBounds.RunsWithGaps::new, "aRunThatWasCutHasNoGap"),
+                mutant("a cut leaves gaps in runs", BrokenByteBounds::runsWithGaps, "aRunThatWasCutHasNoGap"),
                 mutant(
                         "bulk always counts first",
-                        BrokenByteBounds.BulkFirst::new,
+                        BrokenByteBounds::bulkFirst,
                         "urgentItemsDoNotWaitForLargeBulkItems"),
                 mutant(
                         "urgent items always count first",
-                        BrokenByteBounds.UrgentFirst::new,
+                        BrokenByteBounds::urgentFirst,
+                        "everyBandGetsItsShareOfABatch",
+                        "everyBandGetsItsShareOfABatchOfATopic",
+                        "everyBandGetsItsShareOfDelayedItems",
+                        "normalIsServedEvenOneItemAtATime",
+                        "normalItemsAreNotStarvedByLargeUrgentItems",
+                        "delayedNormalItemsAreNotStarvedByLargeUrgentItems",
                         "bulkItemsAreNotStarvedByLargeUrgentItems",
                         "keysAreNotStarvedByUrgentKeysWithLargeItems"),
                 mutant(
                         "the cursor passes heads that a cut claim left",
-                        BrokenByteBounds.CursorPassesHeads::new,
+                        BrokenByteBounds::cursorPassesHeads,
                         "keysTakeTurnsAlthoughEachClaimIsCut"),
                 mutant(
                         "the oldest key is first in every claim that is cut",
@@ -284,16 +320,38 @@ record Mutant(String mistake, Function<InMemoryStore, Source> source, List<Strin
                         "largeItemsWithAndWithoutAKeyTakeTurns"),
                 mutant(
                         "a claim does not report what it reclaimed",
-                        BrokenByteBounds.UnreportedReclaims::new,
+                        BrokenByteBounds::unreportedReclaims,
                         "aClaimReportsTheItemsThatItReclaimed"),
                 mutant(
                         "what is Dead counts as reclaimed",
-                        BrokenByteBounds.DeadAreReclaimed::new,
+                        BrokenByteBounds::deadAreReclaimed,
                         "anItemThatBecameDeadWasNotReclaimed"),
                 mutant(
                         "a claim always says that there is more",
                         BrokenClaims.AlwaysMore::new,
                         "anEmptySourceClaimsNothingAndSaysThatThereIsNoMore"),
+                mutant(
+                        "locked items are claimed",
+                        BrokenLocks.ClaimsLocked::new,
+                        "aClaimLeavesLockedItemsAndTakesTheOthers",
+                        "aClaimTakesARunUpToItsFirstLockedItem",
+                        "expiredLeasesAreFoundBesideALockedItem"),
+                mutant(
+                        "a locked item counts as lost",
+                        BrokenLocks.LockedIsLost::new,
+                        "aRenewalAnswersLockedItemsAndRenewsTheOthers",
+                        "aSettleAnswersLockedItemsAndSettlesTheOthers",
+                        "aKeyIsSettledUpToItsFirstLockedItem",
+                        "anItemThatHoldsBackItsKeyGivesNothingBackWhileItIsLocked"),
+                mutant(
+                        "one locked item keeps all from being renewed",
+                        BrokenLocks.OneLocksAllRenewals::new,
+                        "aRenewalAnswersLockedItemsAndRenewsTheOthers"),
+                mutant(
+                        "a key is settled past a locked item",
+                        BrokenLocks.SettlesPastLocked::new,
+                        "aKeyIsSettledUpToItsFirstLockedItem",
+                        "anItemThatHoldsBackItsKeyGivesNothingBackWhileItIsLocked"),
                 mutant(
                         "headers are lost",
                         BrokenClaims.HeadersLost::new,

@@ -6,6 +6,7 @@ import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.TransactionalSource;
+import dev.outbox.spi.Unchanged;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -26,7 +27,7 @@ class ForwardingSource implements TransactionalSource {
     }
 
     @Override
-    public Set<Lease> settle(List<Settlement> settlements) {
+    public Unchanged settle(List<Settlement> settlements) {
         return honest.settle(settlements);
     }
 
@@ -36,7 +37,7 @@ class ForwardingSource implements TransactionalSource {
     }
 
     @Override
-    public Set<Lease> renew(List<Lease> leases, Duration length) {
+    public Unchanged renew(List<Lease> leases, Duration length) {
         return honest.renew(leases, length);
     }
 

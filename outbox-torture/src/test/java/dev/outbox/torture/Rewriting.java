@@ -15,7 +15,7 @@ final class Rewriting {
 
     /** The statement that claims keys. */
     static DataSource claimOfKeys(DataSource honest, UnaryOperator<String> change) {
-        return each(honest, sql -> sql.contains("locked_heads") ? change.apply(sql) : sql);
+        return each(honest, sql -> sql.contains("outbox.heads") ? change.apply(sql) : sql);
     }
 
     /** Any statement. */

@@ -6,6 +6,7 @@ import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.TransactionalSource;
+import dev.outbox.spi.Unchanged;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -38,18 +39,21 @@ record WatchedSource(
     }
 
     @Override
-    public Set<Lease> settle(List<Settlement> settlements) {
+    public Unchanged settle(List<Settlement> settlements) {
         plan.at(Step.BEFORE_SETTLE);
-        Set<Lease> fenced;
+        Unchanged unchanged;
         try {
-            fenced = source.settle(settlements);
+            unchanged = source.settle(settlements);
         } catch (RuntimeException e) {
             history.writeLines(lines(settlements, lease -> "unsure"));
             throw e;
         }
-        history.writeLines(lines(settlements, answers(fenced)));
+        List<Settlement> answered = settlements.stream()
+                .filter(settlement -> !unchanged.locked().contains(settlement.lease()))
+                .toList();
+        history.writeLines(lines(answered, answers(unchanged.lost())));
         plan.at(Step.AFTER_SETTLE);
-        return fenced;
+        return unchanged;
     }
 
     @Override
@@ -120,17 +124,17 @@ record WatchedSource(
     }
 
     @Override
-    public Set<Lease> renew(List<Lease> leases, Duration length) {
+    public Unchanged renew(List<Lease> leases, Duration length) {
         long asked = System.currentTimeMillis();
-        Set<Lease> fenced = source.renew(leases, length);
+        Unchanged unchanged = source.renew(leases, length);
         StringBuilder lines = new StringBuilder();
         for (Lease lease : leases) {
-            if (!fenced.contains(lease)) {
+            if (!unchanged.lost().contains(lease) && !unchanged.locked().contains(lease)) {
                 lines.append("renewed %s %s %d%n".formatted(lease.itemId(), lease.ownerToken(), asked));
             }
         }
         history.writeLines(lines);
-        return fenced;
+        return unchanged;
     }
 
     @Override

@@ -6,6 +6,7 @@ import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.TransactionalSource;
+import dev.outbox.spi.Unchanged;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -39,7 +40,7 @@ public final class AdaptingSource implements TransactionalSource {
     }
 
     @Override
-    public Set<Lease> settle(List<Settlement> settlements) {
+    public Unchanged settle(List<Settlement> settlements) {
         return table.adapting(() -> current.get().settle(settlements));
     }
 
@@ -49,7 +50,7 @@ public final class AdaptingSource implements TransactionalSource {
     }
 
     @Override
-    public Set<Lease> renew(List<Lease> leases, Duration length) {
+    public Unchanged renew(List<Lease> leases, Duration length) {
         return table.adapting(() -> current.get().renew(leases, length));
     }
 
@@ -66,6 +67,11 @@ public final class AdaptingSource implements TransactionalSource {
     @Override
     public void heartbeat(Heartbeat heartbeat) {
         current.get().heartbeat(heartbeat);
+    }
+
+    @Override
+    public Optional<String> replacedIsolation() {
+        return current.get().replacedIsolation();
     }
 
     @Override

@@ -3,17 +3,25 @@ package dev.outbox.jdbc.internal;
 import dev.outbox.spi.TransactionalSource;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** A borrowed connection that goes back in the state it came. */
 public final class Borrowed implements TransactionalSource.Transaction {
     private final Connection connection;
     private final boolean autoCommitBefore;
     private final int isolationBefore;
+    private final Duration limit;
 
-    Borrowed(Connection connection, boolean autoCommit, boolean setIsolation) throws SQLException {
+    /** In force all the time, but not while a handler works; null then. */
+    private @Nullable NetworkLimit network;
+
+    Borrowed(Connection connection, boolean autoCommit, boolean setIsolation, Duration limit) throws SQLException {
         this.connection = connection;
+        this.limit = limit;
         boolean ready = false;
         try {
+            limit();
             this.autoCommitBefore = connection.getAutoCommit();
             this.isolationBefore = setIsolation ? connection.getTransactionIsolation() : Connection.TRANSACTION_NONE;
             if (setIsolation && isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
@@ -23,10 +31,13 @@ public final class Borrowed implements TransactionalSource.Transaction {
             if (autoCommitBefore != autoCommit) {
                 connection.setAutoCommit(autoCommit);
             }
+            if (!autoCommit) {
+                unlimit();
+            }
             ready = true;
         } finally {
             if (!ready) {
-                connection.close();
+                giveBack();
             }
         }
     }
@@ -38,25 +49,53 @@ public final class Borrowed implements TransactionalSource.Transaction {
 
     @Override
     public void commit() throws SQLException {
+        limit();
         connection.commit();
     }
 
     @Override
     public void close() throws SQLException {
-        try (Connection back = connection) {
-            if (back.isClosed()) {
-                return;
+        try {
+            if (!connection.isClosed()) {
+                limit();
+                restore();
             }
-            if (!back.getAutoCommit()) {
-                back.rollback();
-            }
-            if (isolationBefore != Connection.TRANSACTION_NONE
-                    && isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
-                back.setTransactionIsolation(isolationBefore);
-            }
-            if (back.getAutoCommit() != autoCommitBefore) {
-                back.setAutoCommit(autoCommitBefore);
-            }
+        } finally {
+            giveBack();
+        }
+    }
+
+    private void restore() throws SQLException {
+        if (!connection.getAutoCommit()) {
+            connection.rollback();
+        }
+        if (isolationBefore != Connection.TRANSACTION_NONE
+                && isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
+            connection.setTransactionIsolation(isolationBefore);
+        }
+        if (connection.getAutoCommit() != autoCommitBefore) {
+            connection.setAutoCommit(autoCommitBefore);
+        }
+    }
+
+    private void giveBack() throws SQLException {
+        try {
+            unlimit();
+        } finally {
+            connection.close();
+        }
+    }
+
+    private void limit() throws SQLException {
+        if (network == null && !limit.isZero()) {
+            network = NetworkLimit.on(connection, limit);
+        }
+    }
+
+    private void unlimit() throws SQLException {
+        if (network != null) {
+            network.close();
+            network = null;
         }
     }
 

@@ -4,18 +4,20 @@ import dev.outbox.jdbc.internal.Claimed.Topics;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How far the claims of one poller have come, for one set of topics. What a claim for some topics has found, or not found,
  * says nothing about others. Not thread-safe.
  */
-public record ClaimProgress(Marks marks, KeyTour tour, Turns turns) {
+public record ClaimProgress(LowWaterMarks marks, KeyTour tour, KeyScan keys, Turns turns) {
     /** For the latest few sets of topics that a poller has asked for: they change only if a route fails or recovers. */
     public static final class ByTopics {
-        private static final int MOST = 8;
+        private static final int MOST = 64;
 
         private final LongSupplier ticker;
-        private final Marks.Binding binding;
+        private final LowWaterMarks.Binding binding;
+        private final FreedKeys freed;
         private final Map<Topics, ClaimProgress> latest = new LinkedHashMap<>(16, 0.75f, true) {
             private static final long serialVersionUID = 1L;
 
@@ -25,14 +27,41 @@ public record ClaimProgress(Marks marks, KeyTour tour, Turns turns) {
             }
         };
 
-        public ByTopics(LongSupplier ticker, Marks.Binding binding) {
+        private @Nullable Topics presentTopics;
+        private @Nullable ClaimProgress present;
+
+        public ByTopics(LongSupplier ticker, LowWaterMarks.Binding binding, FreedKeys freed) {
             this.ticker = ticker;
+            this.freed = freed;
             this.binding = binding;
         }
 
+        /** What was known of these topics, or is known from claims for more topics. */
         public ClaimProgress of(Topics topics) {
-            return latest.computeIfAbsent(
-                    topics, one -> new ClaimProgress(new Marks(ticker, binding), new KeyTour(), new Turns(ticker)));
+            ClaimProgress before = present;
+            if (before != null && topics.equals(presentTopics)) {
+                return before;
+            }
+            ClaimProgress progress = latest.get(topics);
+            if (progress == null) {
+                progress = new ClaimProgress(
+                        new LowWaterMarks(ticker, binding),
+                        new KeyTour(),
+                        new KeyScan(ticker, freed),
+                        new Turns(ticker));
+                if (before != null) {
+                    progress.marks.sweepWith(before.marks);
+                }
+            }
+            for (Map.Entry<Topics, ClaimProgress> other : latest.entrySet()) {
+                if (other.getKey().cover(topics)) {
+                    progress.marks.startFrom(other.getValue().marks);
+                }
+            }
+            latest.put(topics, progress);
+            presentTopics = topics;
+            present = progress;
+            return progress;
         }
     }
 }

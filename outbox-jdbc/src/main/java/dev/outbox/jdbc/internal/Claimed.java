@@ -6,6 +6,7 @@ import dev.outbox.spi.ClaimRequest;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -35,6 +36,14 @@ public record Claimed(String ownerToken, Instant at, List<WorkItem> items, List<
 
         public boolean areNone() {
             return listed && names.isEmpty();
+        }
+
+        /** Whether the others are all among these. */
+        boolean cover(Topics others) {
+            if (listed) {
+                return others.listed && names.containsAll(others.names);
+            }
+            return others.listed ? Collections.disjoint(names, others.names) : others.names.containsAll(names);
         }
 
         public boolean areAll() {

@@ -6,6 +6,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Unchanged;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -58,7 +59,7 @@ public final class Claiming {
 
     /** Settles them. */
     public interface Settle {
-        Object run(Connection connection, List<Settlement> settlements) throws SQLException;
+        Unchanged run(Connection connection, List<Settlement> settlements) throws SQLException;
     }
 
     private final Expire expire;
@@ -95,8 +96,9 @@ public final class Claiming {
         for (Unreadable row : claimed.unreadable()) {
             Lease lease = new Lease(row.item().id(), claimed.ownerToken());
             Settlement verdict = Settlement.dead(lease, "row cannot be read: " + row.error(), request.onDead());
-            settle.run(connection, List.of(verdict));
-            dead.add(row.item());
+            if (settle.run(connection, List.of(verdict)).isEmpty()) { // else its lease ends, and it is found again
+                dead.add(row.item());
+            }
             if (verdict.holdsBackItsKey() && row.key() != null) { // and has given the rest of its run back
                 items.removeIf(item -> row.key().equals(item.key())
                         && item.sequence() > row.item().sequence());

@@ -22,6 +22,7 @@ public final class Heartbeats {
     private static final Duration BETWEEN_LOOKS = Duration.ofMinutes(10);
 
     private final Connections connections;
+    private final StatementLimits limits;
     private final LongSupplier ticker;
     private final Statements statements;
     private boolean found;
@@ -45,8 +46,9 @@ public final class Heartbeats {
         String newestColumns();
     }
 
-    public Heartbeats(Connections connections, LongSupplier ticker, Statements statements) {
+    public Heartbeats(Connections connections, StatementLimits limits, LongSupplier ticker, Statements statements) {
         this.connections = connections;
+        this.limits = limits;
         this.ticker = ticker;
         this.statements = statements;
     }
@@ -55,7 +57,7 @@ public final class Heartbeats {
         if (!found && looked && ticker.getAsLong() - lookedAt < BETWEEN_LOOKS.toNanos()) {
             return;
         }
-        try (Borrowed borrowed = connections.autoCommitting()) {
+        try (Borrowed borrowed = connections.autoCommitting(limits.forClaim())) {
             if (!found) {
                 found = statements.isTable(borrowed.connection());
                 looked = true;

@@ -29,6 +29,8 @@ import org.slf4j.LoggerFactory;
 public final class LiveTable<T extends LiveTable.Seen> {
     private static final Logger LOG = LoggerFactory.getLogger(LiveTable.class);
 
+    private static final Duration LONGEST_LOOK = Duration.ofSeconds(30);
+
     private final Connections connections;
     private final TableSettings.Detection<T> detection;
     private final Predicate<OutboxException> changed;
@@ -125,7 +127,7 @@ public final class LiveTable<T extends LiveTable.Seen> {
     /** Looks at the table; whether it has changed. */
     synchronized boolean refresh() {
         T before = now();
-        try (Borrowed borrowed = connections.autoCommitting()) {
+        try (Borrowed borrowed = connections.autoCommitting(LONGEST_LOOK)) {
             T found = detection.detect(borrowed.connection(), before.name());
             if (found.equals(before)) {
                 return false;

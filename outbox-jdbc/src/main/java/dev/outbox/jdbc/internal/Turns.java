@@ -50,7 +50,12 @@ public final class Turns {
         Claimed claimed = Claimed.nothing();
         boolean more = false;
         for (Road road : order()) {
-            claimed = walk.on(road);
+            try {
+                claimed = walk.on(road);
+            } catch (SQLException | RuntimeException e) {
+                unfinished(road); // the others are not kept waiting
+                throw e;
+            }
             more |= claimed.more();
             if (!claimed.isEmpty()) {
                 found(road);

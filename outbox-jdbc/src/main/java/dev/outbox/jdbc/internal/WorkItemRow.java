@@ -18,8 +18,7 @@ public final class WorkItemRow {
     /** What a statement that answers work items selects or returns. */
     public static final String COLUMNS = """
             {item_id} AS id, {sequence} AS sequence, {attempt_count} AS attempt_count,
-                    {created_on} AS created_on, {due_on} AS due_on,
-                    COALESCE({first_due_on}, {due_on}, {created_on}) AS first_due_on, {priority} AS priority, {topic} AS topic,
+                    {created_on} AS created_on, {due_on} AS due_on, {first_due_on} AS first_due_on, {priority} AS priority, {topic} AS topic,
                     {message_key} AS message_key, {message_id} AS message_id, {source} AS source,
                     {correlation_id} AS correlation_id,
                     {tenant_id} AS tenant_id, {content_type} AS content_type, {headers} AS headers,
@@ -40,14 +39,16 @@ public final class WorkItemRow {
         message = with(message, row.getString("tenant_id"), Message::tenantId);
         message = with(message, row.getString("content_type"), Message::contentType);
         message = with(message, row.getString("headers"), (m, headers) -> m.headers(HeadersText.read(headers)));
-        message = with(message, Timestamps.readOptional(row, "due_on"), Message::due);
+        Instant due = Timestamps.readOptional(row, "due_on");
+        message = with(message, due, Message::due);
         message = with(message, row.getString("payload"), Message::payload);
         message = with(message, row.getBytes("payload_bytes"), Message::payload);
         Priority priority = Priority.ofCode(row.getInt("priority"));
         if (priority != Priority.NORMAL) {
             message = message.priority(priority);
         }
-        return item(row, Timestamps.read(row, "first_due_on"), message.serializedBy(serializer));
+        Instant firstDue = Timestamps.readOptional(row, "first_due_on");
+        return item(row, firstDue == null ? due : firstDue, message.serializedBy(serializer));
     }
 
     /** Enough of a row to name it, whatever else it holds; without the time it was first due. */
@@ -55,22 +56,26 @@ public final class WorkItemRow {
         String topic = row.getString("topic");
         Message message = Message.to(isName(topic) ? topic : "unreadable").payload("");
         String key = row.getString("message_key");
-        return item(row, Timestamps.read(row, "created_on"), isName(key) ? message.key(key) : message);
+        return item(row, null, isName(key) ? message.key(key) : message);
     }
 
     private static boolean isName(@Nullable String text) {
         return text != null && !text.isBlank() && text.length() <= Message.MAX_NAME;
     }
 
-    /** A due time before the message was stored does not make it older. */
-    private static WorkItem item(ResultSet row, Instant firstDueOn, Message message) throws SQLException {
+    /**
+     * A due time before the message was stored does not make it older.
+     *
+     * @param firstDue null if it was due at once
+     */
+    private static WorkItem item(ResultSet row, @Nullable Instant firstDue, Message message) throws SQLException {
         Instant createdOn = Timestamps.read(row, "created_on");
         return new WorkItem(
                 row.getString(ID),
                 row.getLong("sequence"),
                 row.getInt("attempt_count"),
                 createdOn,
-                firstDueOn.isBefore(createdOn) ? createdOn : firstDueOn,
+                firstDue == null || firstDue.isBefore(createdOn) ? createdOn : firstDue,
                 row.getString("source"),
                 message);
     }

@@ -4,9 +4,15 @@ import static dev.outbox.jdbc.internal.Turns.Road.KEYS;
 import static dev.outbox.jdbc.internal.Turns.Road.READY;
 import static dev.outbox.jdbc.internal.Turns.Road.WAITING;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Message;
+import dev.outbox.WorkItem;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -78,5 +84,43 @@ class TurnsTest {
         assertThat(turns.order()).containsExactly(READY, WAITING, KEYS);
         turns.found(READY);
         assertThat(turns.order()).containsExactly(WAITING, KEYS, READY);
+    }
+
+    @Test
+    void aRoadOnWhichAClaimFailsDoesNotKeepTheOthersWaiting() {
+        List<Turns.Road> asked = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            assertThatThrownBy(() -> turns.walk(road -> {
+                        asked.add(road);
+                        throw new SQLException("timeout");
+                    }))
+                    .hasMessage("timeout");
+        }
+
+        assertThat(asked).containsExactly(READY, WAITING, KEYS);
+    }
+
+    @Test
+    void aClaimEndsAtTheFirstRoadThatHasSomething() throws SQLException {
+        List<Turns.Road> asked = new ArrayList<>();
+
+        Claimed claimed = turns.walk(road -> {
+            asked.add(road);
+            return claimed(road == WAITING ? 1 : 0, false);
+        });
+
+        assertThat(asked).containsExactly(READY, WAITING);
+        assertThat(claimed.items()).hasSize(1);
+    }
+
+    @Test
+    void aClaimThatFindsNothingSaysWhetherARoadHasNotComeToItsEnd() throws SQLException {
+        assertThat(turns.walk(road -> claimed(0, road == READY)).more()).isTrue();
+        assertThat(turns.walk(road -> claimed(0, false)).more()).isFalse();
+    }
+
+    private static Claimed claimed(int items, boolean more) {
+        WorkItem item = new WorkItem("id", 1, 1, Instant.EPOCH, Message.to("t").payload(""));
+        return new Claimed("token", Instant.EPOCH, Collections.nCopies(items, item), List.of(), more);
     }
 }

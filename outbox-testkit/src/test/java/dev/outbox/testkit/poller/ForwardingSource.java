@@ -5,6 +5,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.Unchanged;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -29,12 +30,12 @@ class ForwardingSource implements Source {
     }
 
     @Override
-    public Set<Lease> settle(List<Settlement> settlements) {
+    public Unchanged settle(List<Settlement> settlements) {
         return source.settle(settlements);
     }
 
     @Override
-    public Set<Lease> renew(List<Lease> leases, Duration length) {
+    public Unchanged renew(List<Lease> leases, Duration length) {
         return source.renew(leases, length);
     }
 

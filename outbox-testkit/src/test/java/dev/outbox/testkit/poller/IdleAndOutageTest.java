@@ -12,6 +12,7 @@ import dev.outbox.Destination;
 import dev.outbox.OutboxException;
 import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
+import dev.outbox.RetryAfter;
 import dev.outbox.RetryPolicy;
 import dev.outbox.Status;
 import dev.outbox.event.OutboxEvent.PollFailed;
@@ -114,6 +115,33 @@ class IdleAndOutageTest {
                 .start()) {
             awaitStatus(store, keyed, Status.DONE);
             awaitStatus(store, free, Status.DONE);
+        }
+    }
+
+    @Test
+    void theFirstOfItsRetriesIsNotSleptOver() {
+        String soon = store.add(message("soon")).get(0);
+        store.add(message("late"));
+        ForwardingSource silent = new ForwardingSource(source) {
+            @Override
+            public Optional<Duration> nextDue(Set<String> topics) {
+                return Optional.empty();
+            }
+        };
+
+        try (Poller poller = Poller.from(silent)
+                .to(item -> {
+                    if (item.payload().equals("late")) {
+                        throw new RetryAfter(HOUR, "much later");
+                    }
+                    if (item.attempt() == 1) {
+                        throw new IOException("down");
+                    }
+                })
+                .idle(HOUR, HOUR)
+                .retry(RetryPolicy.standard().baseDelay(SOON))
+                .start()) {
+            awaitStatus(store, soon, Status.DONE);
         }
     }
 

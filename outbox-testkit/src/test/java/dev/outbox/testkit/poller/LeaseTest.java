@@ -127,8 +127,9 @@ class LeaseTest {
             assertThat(source.settlements()).as("nothing of it was settled").isEmpty();
             assertThat(events.lost()).as("each is reported once").containsExactlyElementsOf(ids);
             assertThat(rival.settle(taken.items().stream()
-                            .map(item -> Settlement.done(taken.lease(item)))
-                            .toList()))
+                                    .map(item -> Settlement.done(taken.lease(item)))
+                                    .toList())
+                            .lost())
                     .as("what the rival settled was fenced")
                     .isEmpty();
         }
@@ -147,6 +148,25 @@ class LeaseTest {
         }
 
         assertThat(status(store, id)).isEqualTo(Status.PROCESSING);
+    }
+
+    /** The source may have prolonged it when it was asked, not when its answer came. */
+    @Test
+    void aRenewalThatTakesLongProlongsTheLeaseFromWhenItWasAskedFor() throws Exception {
+        String id = store.add(message("a")).get(0);
+        Duration half = LEASE.dividedBy(2);
+
+        try (Poller poller = poller(gate).start()) {
+            gate.awaitArrival();
+            source.beforeRenew = () -> {
+                source.beforeRenew = WatchedSource.DOWN; // there is no second one
+                time.passForPoller(half);
+            };
+            passAThird();
+            time.passForPoller(half);
+
+            await().until(() -> events.lost().equals(List.of(id)));
+        }
     }
 
     @Test

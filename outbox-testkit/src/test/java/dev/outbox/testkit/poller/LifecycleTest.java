@@ -20,13 +20,13 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Unchanged;
 import dev.outbox.testkit.InMemoryStore;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CyclicBarrier;
@@ -284,13 +284,13 @@ class LifecycleTest {
             }
 
             @Override
-            public Set<Lease> settle(List<Settlement> settlements) {
+            public Unchanged settle(List<Settlement> settlements) {
                 failOnce("settle");
                 return super.settle(settlements);
             }
 
             @Override
-            public Set<Lease> renew(List<Lease> leases, Duration length) {
+            public Unchanged renew(List<Lease> leases, Duration length) {
                 failOnce("renew");
                 return super.renew(leases, length);
             }

@@ -1,5 +1,6 @@
 package dev.outbox.testkit.poller;
 
+import static dev.outbox.testkit.poller.Fixture.HOUR;
 import static dev.outbox.testkit.poller.Fixture.await;
 import static dev.outbox.testkit.poller.Fixture.message;
 import static dev.outbox.testkit.poller.Fixture.run;
@@ -369,6 +370,42 @@ class OutageTest {
         assertThat(broker.calls)
                 .as("recognised once five have failed")
                 .hasValueLessThan(600 + RetryPolicy.standard().maxAttempts() + 2 * HANDFUL + CALLS_IN_A_MINUTE);
+    }
+
+    @Test
+    void aDestinationThatIsUpForTwoSecondsAndDownForTwoGetsEverything() {
+        store.add(unkeyed(2_000));
+        Broker broker = new Broker();
+        Duration turn = Duration.ofSeconds(2);
+        broker.fails = item -> ticker.getAsLong() / turn.toNanos() % 2 == 0;
+
+        pollFor(MINUTE, pollers(4, broker));
+
+        assertThat(with(Status.DONE)).hasSize(2_000);
+    }
+
+    @Test
+    void badMessagesThatTakeFiveSecondsToFailEndAsDeadBesideGoodOnes() {
+        store.add(IntStream.range(0, 8).mapToObj(i -> message("bad")).toList());
+        Broker broker = new Broker();
+        broker.fails = item -> {
+            if (item.payload().equals("bad")) {
+                time.pass(Duration.ofSeconds(5));
+            }
+            return item.payload().equals("bad");
+        };
+        Poller poller = poller(broker)
+                .batchSize(4)
+                .lease(HOUR)
+                .retry(new RetryPolicy(MINUTE, MINUTE, 5))
+                .build();
+        for (int i = 0; i < 400; i++) {
+            store.add(message("good"));
+            pollFor(SECOND, List.of(poller));
+        }
+
+        assertThat(with(Status.DONE)).hasSize(400);
+        assertThat(with(Status.DEAD)).hasSize(8);
     }
 
     @Test

@@ -139,8 +139,9 @@ class SettleTest {
                 .containsExactly(id);
         assertThat(events.count(OutboxEvent.Done.class)).isZero();
         assertThat(status(store, id)).isEqualTo(Status.PROCESSING);
-        assertThat(rival.settle(List.of(
-                        Settlement.done(taken.get().lease(taken.get().items().get(0))))))
+        assertThat(rival.settle(List.of(Settlement.done(
+                                taken.get().lease(taken.get().items().get(0)))))
+                        .lost())
                 .isEmpty();
     }
 

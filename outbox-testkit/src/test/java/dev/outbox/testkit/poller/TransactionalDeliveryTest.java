@@ -16,13 +16,18 @@ import dev.outbox.PollerBuilder;
 import dev.outbox.Status;
 import dev.outbox.TransactionalDestination;
 import dev.outbox.event.OutboxEvent;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import dev.outbox.testkit.InMemoryStore;
 import dev.outbox.testkit.ItemState;
 import dev.outbox.testkit.ManualClock;
 import java.io.IOException;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -125,6 +130,58 @@ class TransactionalDeliveryTest {
         assertThat(source.committed).isEmpty();
         assertThat(state(store, id).status()).isEqualTo(Status.READY);
         assertThat(state(store, id).lastError()).contains("commit failed");
+    }
+
+    /** The renewal would wait for the transaction, and others would wait for the renewal. */
+    @Test
+    void anItemThatItsTransactionIsSettlingIsNotRenewed() throws Exception {
+        TestTime time = new TestTime();
+        InMemoryStore timed = new InMemoryStore(time.store);
+        List<String> ids = timed.add(message("settles"), message("works"));
+        CountDownLatch begun = new CountDownLatch(2);
+        CountDownLatch end = new CountDownLatch(1);
+        TransactionalFake slow = new TransactionalFake(timed.source()) {
+            @Override
+            public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
+                begun.countDown();
+                awaitIt(end);
+                return super.settle(tx, settlements);
+            }
+        };
+
+        try (Poller poller = Poller.from(slow)
+                .inTransaction((tx, item) -> {
+                    if (item.payload().equals("works")) {
+                        begun.countDown();
+                        awaitIt(end);
+                    }
+                })
+                .concurrency(2)
+                .lease(Duration.ofMillis(60))
+                .idle(Fixture.HOUR, Fixture.HOUR)
+                .ticker(time::ticker)
+                .listener(events)
+                .start()) {
+            begun.await();
+            time.pass(Duration.ofMillis(20));
+            Fixture.await().until(() -> events.count(OutboxEvent.Renewed.class) > 0);
+            end.countDown();
+            awaitAllDone(timed);
+        }
+
+        assertThat(events.of(OutboxEvent.Renewed.class))
+                .flatExtracting(OutboxEvent.Renewed::leases)
+                .extracting(Lease::itemId)
+                .contains(ids.get(1))
+                .doesNotContain(ids.get(0));
+    }
+
+    private static void awaitIt(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Test

@@ -17,7 +17,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Transactions over a source in memory: effects and settlements wait for the commit. */
-final class TransactionalFake extends ForwardingSource implements TransactionalSource {
+class TransactionalFake extends ForwardingSource implements TransactionalSource {
     /** Effects whose transaction committed. */
     final List<String> committed = new CopyOnWriteArrayList<>();
 
@@ -50,7 +50,8 @@ final class TransactionalFake extends ForwardingSource implements TransactionalS
     /** Renewing tells whether the leases are still held, and changes nothing else. */
     @Override
     public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
-        Set<Lease> fenced = renew(settlements.stream().map(Settlement::lease).toList(), Duration.ofSeconds(30));
+        Set<Lease> fenced = renew(settlements.stream().map(Settlement::lease).toList(), Duration.ofSeconds(30))
+                .lost();
         if (fenced.isEmpty()) {
             transactions.get(tx).settlements.addAll(settlements);
         }

@@ -6,6 +6,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
+import dev.outbox.spi.Unchanged;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -64,16 +65,16 @@ final class WatchedSource extends ForwardingSource {
     }
 
     @Override
-    public Set<Lease> settle(List<Settlement> settlements) {
+    public Unchanged settle(List<Settlement> settlements) {
         settleCalls.incrementAndGet();
         beforeSettle.run();
-        Set<Lease> fenced = super.settle(settlements);
+        Unchanged unchanged = super.settle(settlements);
         settles.add(settlements);
-        return fenced;
+        return unchanged;
     }
 
     @Override
-    public Set<Lease> renew(List<Lease> leases, Duration length) {
+    public Unchanged renew(List<Lease> leases, Duration length) {
         renewCalls.incrementAndGet();
         beforeRenew.run();
         return super.renew(leases, length);

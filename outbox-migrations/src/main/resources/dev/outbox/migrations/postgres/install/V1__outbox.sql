@@ -50,17 +50,17 @@ CREATE INDEX "${outbox_table}_ready" ON "${outbox_table}" (priority, sequence)
 CREATE INDEX "${outbox_table}_due" ON "${outbox_table}" (priority, due_on, sequence)
     WHERE status = 0 AND message_key IS NULL AND due_on IS NOT NULL;
 
--- Rows with a key that wait for a time, to know when the next one is due.
-CREATE INDEX "${outbox_table}_key_due" ON "${outbox_table}" (due_on)
+-- With a key, waiting for a time: delayed, backing off or given back; by that time.
+CREATE INDEX "${outbox_table}_key_due" ON "${outbox_table}" (due_on, sequence)
     WHERE status = 0 AND message_key IS NOT NULL AND due_on IS NOT NULL;
 
 -- The first entry of a key tells all: a Dead row that blocks it, else a leased row, else its head.
 CREATE INDEX "${outbox_table}_key" ON "${outbox_table}" (message_key, status DESC, sequence)
     WHERE (status < 2 OR status = 3 AND blocks_key) AND message_key IS NOT NULL;
 
--- Keys with an urgent row, which may be the head.
-CREATE INDEX "${outbox_table}_key_high" ON "${outbox_table}" (message_key)
-    WHERE status = 0 AND priority = 0 AND message_key IS NOT NULL;
+-- With a key, never attempted, due at once: in sequence order within each band, to notice what has arrived.
+CREATE INDEX "${outbox_table}_key_ready" ON "${outbox_table}" (priority, sequence)
+    WHERE status = 0 AND message_key IS NOT NULL AND due_on IS NULL;
 
 -- Leased rows, for the search for expired leases.
 CREATE INDEX "${outbox_table}_leased" ON "${outbox_table}" (sequence)

@@ -1,0 +1,16 @@
+package dev.outbox;
+
+/**
+ * Thrown by a {@link PayloadSerializer} that does not know the type name of a body; a destination lets it through. A newer
+ * version of the application may know it, so the item is given back without counting an attempt, and is tried again after a
+ * pause that grows from a second to a minute. The poller's {@link PollerBuilder#maxAge maximum age} bounds that; then the
+ * item is Dead. Until then it holds back the later items of its key.
+ */
+public class UnknownTypeException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    /** @param message kept as the item's last error; names the type, and must not contain the payload */
+    public UnknownTypeException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,281 @@
+package dev.outbox.postgres;
+
+import dev.outbox.PayloadSerializer;
+import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.Claimed;
+import dev.outbox.jdbc.internal.Claimed.Topics;
+import dev.outbox.jdbc.internal.Claimed.Unreadable;
+import dev.outbox.jdbc.internal.KeyScan;
+import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.Timestamps;
+import dev.outbox.jdbc.internal.WorkItemRow;
+import dev.outbox.spi.ClaimRequest;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims items with a key: one statement finds heads that can be claimed, a second one takes them and the rows behind them.
+ * Both go in one round trip.
+ *
+ * <p><b>Where it looks.</b> {@link KeyScan} names up to four places, in turns: keys that this source has just freed, rows
+ * that have arrived since the last claim, rows whose time has come, and now and then a stretch of the round over all
+ * unfinished keys. Only the round reads keys that wait for a later time, so a million of them cost next to nothing.
+ *
+ * <p><b>What decides.</b> The first entry of a key in the index of the keys tells all: a Dead row that blocks it, else a
+ * leased row, else its head. So a key that cannot be claimed costs one probe, however many rows are behind it.
+ *
+ * <p><b>Locking.</b> READ COMMITTED. Heads are locked first, then their runs, all SKIP LOCKED, so a claim waits for nobody.
+ * A head that another claim took after it was found fails the recheck ({@code status = 0}). If a row of a run could not be
+ * locked, the head comes alone, so a run has no gap; rows are updated by their id, because a run must miss none. A head
+ * that was tried twice comes alone: if it kills its workers, no other row of its key pays for it.
+ *
+ * <p><b>Bytes.</b> Heads are counted in the order in which they were found, then the rows behind them, so that a run stays a
+ * prefix of its key. Marks do not move if a claim was cut: what it left is found again.
+ *
+ * <p>Not thread-safe: one poller, one claim at a time.
+ */
+final class PostgresKeyClaim {
+    /**
+     * Finds heads that can be claimed and keeps their ids for the next statement; answers how far it looked. Rows that
+     * arrived are looked at by priority, nine urgent ones to three normal ones to one of bulk. If it was full, it has looked
+     * at all of the places before the last one that had heads, and at that one up to the last head.
+     */
+    static final String FIND = """
+            WITH RECURSIVE
+            arrived AS MATERIALIZED (
+                SELECT band, item.key, item.sequence, item.rank, item.rank * (ARRAY[1, 3, 9])[band + 1] * 3 + band AS nth
+                FROM generate_series(0, 2) band CROSS JOIN LATERAL (
+                    SELECT next.*, row_number() OVER () AS rank FROM (
+                        SELECT {message_key} AS key, {sequence} AS sequence FROM {table}
+                        WHERE {mine} AND {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NULL
+                          AND {priority} = band AND {sequence} > (:arrived_after::bigint[])[band + 1]
+                        ORDER BY {sequence} LIMIT :stretch) next) item
+            ),
+            due AS MATERIALIZED (
+                SELECT item.*, row_number() OVER () AS nth FROM (
+                    SELECT {message_key} AS key, {due_on} AS due_on, {sequence} AS sequence FROM {table}
+                    WHERE {mine} AND {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NOT NULL
+                      AND {due_on} <= now() AND ({due_on}, {sequence}) > (:due_after::timestamptz, :due_sequence)
+                    ORDER BY {due_on}, {sequence} LIMIT :stretch) item
+            ),
+            round AS (
+                (SELECT {message_key} AS key, {work_item_id} AS id, {status} AS status, {due_on} AS due_on,
+                    {topic} AS topic, 1 AS probe
+                 FROM {table} WHERE {mine} AND ({status} < 2 OR {status} = 3 AND {blocks_key}) AND {message_key} > :round_after
+                 ORDER BY {message_key}, {status} DESC, {sequence} LIMIT 1)
+                UNION ALL
+                SELECT next.key, next.id, next.status, next.due_on, next.topic, round.probe + 1
+                FROM round CROSS JOIN LATERAL (
+                    SELECT {message_key} AS key, {work_item_id} AS id, {status} AS status, {due_on} AS due_on,
+                        {topic} AS topic
+                    FROM {table} WHERE {mine} AND ({status} < 2 OR {status} = 3 AND {blocks_key}) AND {message_key} > round.key
+                    ORDER BY {message_key}, {status} DESC, {sequence} LIMIT 1) next
+                WHERE round.probe < :probes
+            ),
+            heads AS MATERIALIZED (
+                SELECT first.key, first.id, turn.place, first.nth
+                FROM unnest(:places::int[]) AS turn(place) CROSS JOIN LATERAL (
+                    SELECT found.key, head.id, head.status, head.due_on, head.topic, found.nth
+                    FROM (
+                        SELECT key, 0 AS nth FROM unnest(:freed_keys::text[]) AS freed(key) WHERE turn.place = 1
+                        UNION ALL
+                        (SELECT key, min(nth) AS nth FROM arrived
+                         WHERE turn.place = 2 AND key NOT IN (SELECT unnest(:known_keys::text[])) GROUP BY key ORDER BY 2)
+                        UNION ALL
+                        (SELECT key, min(nth) AS nth FROM due WHERE turn.place = 3 GROUP BY key ORDER BY 2)) found
+                    CROSS JOIN LATERAL (
+                        SELECT {work_item_id} AS id, {status} AS status, {due_on} AS due_on, {topic} AS topic
+                        FROM {table} WHERE {mine} AND ({status} < 2 OR {status} = 3 AND {blocks_key}) AND {message_key} = found.key
+                        ORDER BY {status} DESC, {sequence} LIMIT 1) head
+                    UNION ALL
+                    SELECT key, id, status, due_on, topic, probe FROM round WHERE turn.place = 4) first
+                WHERE first.status = 0 AND (first.due_on IS NULL OR first.due_on <= now())
+                  AND (:topics::text[] IS NULL OR (first.topic = ANY (:topics)) = :listed)
+                LIMIT :heads
+            ),
+            ended AS MATERIALIZED (
+                SELECT count(*) = :heads AS was_full, set_config('outbox.heads', COALESCE(array_agg(id)::text, '{}'), true),
+                    CASE WHEN count(*) = :heads THEN max(array_position(:places::int[], place)) ELSE 5 END AS last_turn,
+                    max(nth) FILTER (WHERE place = 2) AS arrived, max(nth) FILTER (WHERE place = 3) AS due,
+                    max(key) FILTER (WHERE place = 4) AS round
+                FROM heads
+            )
+            SELECT was_full,
+                round IS NOT NULL AND EXISTS (
+                    SELECT FROM heads WHERE place = 4 AND key NOT IN (SELECT key FROM heads WHERE place <> 4)) AS round_found,
+                CASE WHEN array_position(:places::int[], 2) <= last_turn THEN ARRAY(
+                    SELECT (SELECT max(sequence) FROM arrived WHERE arrived.band = bands.band
+                        AND (array_position(:places::int[], 2) < last_turn OR nth <= ended.arrived))
+                    FROM generate_series(0, 2) AS bands(band)) END AS arrived_to,
+                CASE WHEN array_position(:places::int[], 2) < last_turn
+                    THEN (SELECT max(rank) FROM arrived) = :stretch END AS arrived_more,
+                due_end.due_on AS due_to, due_end.sequence AS due_sequence_to,
+                CASE WHEN array_position(:places::int[], 3) < last_turn
+                    THEN (SELECT max(nth) FROM due) = :stretch END AS due_more,
+                CASE WHEN array_position(:places::int[], 4) < last_turn
+                    THEN COALESCE((SELECT key FROM round WHERE probe = :probes), '')
+                    ELSE COALESCE(round, :round_after) END AS round_to
+            FROM ended LEFT JOIN LATERAL (
+                SELECT due.due_on, due.sequence FROM due
+                WHERE array_position(:places::int[], 3) < last_turn
+                   OR (array_position(:places::int[], 3) = last_turn AND nth <= ended.due)
+                ORDER BY nth DESC LIMIT 1) due_end ON true
+            """;
+
+    /** Takes the heads that were found, each with a run of the rows behind it. */
+    static final String TAKE = """
+            WITH found AS MATERIALIZED (
+                SELECT id, min(nth) AS nth
+                FROM unnest(current_setting('outbox.heads')::{id_type}[]) WITH ORDINALITY AS head(id, nth) GROUP BY id
+            ),
+            heads AS MATERIALIZED (
+                SELECT {work_item_id} AS id, {message_key} AS key, {sequence} AS sequence, {attempt_count} > 1 AS suspect,
+                    COALESCE(octet_length({payload}::text), octet_length({payload_bytes}), 0) AS size
+                FROM {table}
+                WHERE {work_item_id} = ANY (ARRAY(SELECT id FROM found)) AND {topic} IS NOT NULL
+                  AND {status} = 0 AND ({due_on} IS NULL OR {due_on} <= now())
+                ORDER BY {sequence}
+                FOR NO KEY UPDATE SKIP LOCKED
+            ),
+            runs AS MATERIALIZED (
+                SELECT CASE WHEN run.locked = (
+                        SELECT count(*) FROM {table}
+                        WHERE {mine} AND {status} = 0 AND {message_key} = head.key
+                          AND {sequence} > head.sequence AND {sequence} <= run.last)
+                    THEN run.ids[:COALESCE(array_position(run.eligible, false), run.locked + 1) - 1] END AS ids,
+                    run.sizes, run.size
+                FROM heads head CROSS JOIN LATERAL (
+                    SELECT array_agg(later.id) AS ids, array_agg(later.size) AS sizes, sum(later.size) AS size,
+                        array_agg(later.eligible) AS eligible, count(*)::int AS locked, max(later.sequence) AS last
+                    FROM (
+                        SELECT {work_item_id} AS id, {sequence} AS sequence,
+                            COALESCE(octet_length({payload}::text), octet_length({payload_bytes}), 0) AS size,
+                            ({due_on} IS NULL OR {due_on} <= now())
+                            AND (:topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed) AS eligible
+                        FROM {table}
+                        WHERE NOT head.suspect AND {mine}
+                          AND {status} = 0 AND {message_key} = head.key AND {sequence} > head.sequence
+                        ORDER BY {sequence}
+                        LIMIT GREATEST(:longest_run, :count / (SELECT GREATEST(count(*), 1) FROM heads)) - 1
+                        FOR NO KEY UPDATE SKIP LOCKED) later) run
+            ),
+            bytes AS MATERIALIZED (
+                SELECT COALESCE(sum(size), 0) + COALESCE((SELECT sum(size) FROM runs), 0) < :max_bytes AS suffice
+                FROM heads
+            ),
+            sized AS MATERIALIZED (
+                SELECT id, sum(size) OVER (ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
+                FROM (
+                    (SELECT id, size FROM heads JOIN found USING (id) ORDER BY nth)
+                    UNION ALL
+                    SELECT id, size
+                    FROM (SELECT unnest(ids) AS id, unnest(sizes) AS size FROM runs) later WHERE id IS NOT NULL
+                    LIMIT :count) picked
+            )
+            UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
+                {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner,
+                {blocks_key} = false
+            WHERE {work_item_id} = ANY (CASE WHEN (SELECT suffice FROM bytes)
+                THEN ARRAY(SELECT id FROM heads UNION ALL SELECT unnest(ids) FROM runs LIMIT :count)
+                ELSE ARRAY(SELECT id FROM sized WHERE fits) END)
+              AND {topic} IS NOT NULL AND {status} = 0
+            RETURNING %1$s,
+                CASE WHEN NOT (SELECT suffice FROM bytes)
+                    THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut
+            """.formatted(WorkItemRow.COLUMNS);
+
+    private final PinnedPlan plan;
+    private final @Nullable PayloadSerializer serializer;
+
+    PostgresKeyClaim(PostgresTable table, @Nullable PayloadSerializer serializer) {
+        this.plan = PinnedPlan.unflushed(table.own(), List.of(FIND, TAKE));
+        this.serializer = serializer;
+    }
+
+    Claimed run(Connection connection, ClaimRequest request, Topics topics, KeyScan scan) throws SQLException {
+        UUID token = UUID.randomUUID();
+        KeyScan.Look look = scan.look(request.count());
+        return plan.run(
+                connection,
+                query -> {
+                    query.set("count", request.count())
+                            .set("max_bytes", request.maxBytes())
+                            .set("token", token)
+                            .set("lease", request.lease())
+                            .set("owner", request.owner());
+                    set(query, look);
+                    PostgresClaim.set(query, topics);
+                },
+                results -> read(results, token, scan));
+    }
+
+    private static void set(Query query, KeyScan.Look look) throws SQLException {
+        query.setArray(
+                        "places",
+                        "int4",
+                        look.places().stream().map(PostgresKeyClaim::code).toArray())
+                .setArray("freed_keys", "text", look.freed().toArray())
+                .setArray("known_keys", "text", look.known().toArray())
+                .setArray("arrived_after", "int8", look.arrivedAfter().toArray())
+                .set("due_after", Timestamps.write(look.dueAfter()))
+                .set("due_sequence", look.dueSequence())
+                .set("round_after", look.roundAfter())
+                .set("probes", KeyScan.PROBES)
+                .set("stretch", look.stretch())
+                .set("heads", look.heads())
+                .set("longest_run", look.longestRun());
+    }
+
+    /** As the statement knows it. */
+    private static int code(KeyScan.Place place) {
+        return switch (place) {
+            case FREED -> 1;
+            case ARRIVED -> 2;
+            case DUE -> 3;
+            case ROUND -> 4;
+        };
+    }
+
+    private Claimed read(PinnedPlan.Results results, UUID token, KeyScan scan) throws SQLException {
+        KeyScan.Seen seen;
+        try (ResultSet row = results.next()) {
+            row.next();
+            seen = seen(row);
+        }
+        List<WorkItem> items = new ArrayList<>();
+        List<Unreadable> unreadable = new ArrayList<>();
+        boolean cut = false;
+        try (ResultSet rows = results.next()) {
+            while (rows.next()) {
+                cut = rows.getBoolean("cut");
+                scan.took(rows.getString("message_key"));
+                Claimed.read(rows, serializer, items, unreadable);
+            }
+        }
+        items.sort(Comparator.comparingLong(WorkItem::sequence));
+        boolean more = scan.end(seen, cut, results.at());
+        boolean found = items.size() + unreadable.size() > 0;
+        return new Claimed(token.toString(), results.at(), items, unreadable, found || more);
+    }
+
+    private static KeyScan.Seen seen(ResultSet row) throws SQLException {
+        Array arrived = row.getArray("arrived_to");
+        return new KeyScan.Seen(
+                row.getBoolean("was_full"),
+                arrived == null ? List.of() : Arrays.asList((@Nullable Long[]) arrived.getArray()),
+                row.getBoolean("arrived_more"),
+                Timestamps.readOptional(row, "due_to"),
+                row.getLong("due_sequence_to"),
+                row.getBoolean("due_more"),
+                row.getString("round_to"),
+                row.getBoolean("round_found"));
+    }
+}

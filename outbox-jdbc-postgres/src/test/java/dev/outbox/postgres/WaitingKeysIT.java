@@ -1,0 +1,145 @@
+package dev.outbox.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Message;
+import dev.outbox.WorkItem;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Source;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+
+/** Many keys that cannot be claimed, in front of others that can. */
+class WaitingKeysIT {
+    private static final int MANY = 20_000;
+    private static final ClaimRequest SOME = new ClaimRequest(50, Duration.ofMinutes(5), 10, Set.of(), "me");
+    private static final ClaimRequest ONE = SOME.count(1);
+
+    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+
+    private final String table = DATABASE.newTable();
+    private final PostgresOutbox outbox =
+            PostgresOutbox.builder(DATABASE.pool()).table(table).build();
+
+    @AfterAll
+    static void close() {
+        DATABASE.close();
+    }
+
+    @Test
+    void keysThatWaitForALaterTimeAreNoWork() {
+        store("orders", "now() + interval '1 day'");
+
+        assertThat(outbox.source().claim(ONE).more()).isFalse();
+    }
+
+    @Test
+    void aNewKeyIsFoundByTheNextClaimAlthoughManyKeysWait() {
+        store("orders", "now() + interval '1 day'");
+        Source source = outbox.source();
+        claimAll(source, ONE);
+
+        assertThat(claimed(source, ONE, "new")).isTrue();
+    }
+
+    @Test
+    void aNewKeyIsFoundByTheNextClaimAlthoughManyKeysHaveTopicsThatNobodyPolls() {
+        store("foreign", "NULL");
+        Source source = outbox.source();
+        ClaimRequest own = ONE.topics(Set.of("orders"));
+        claimAll(source, own);
+
+        assertThat(claimed(source, own, "new")).isTrue();
+    }
+
+    @Test
+    void liveKeysBehindManyOthersAreFoundInAFewClaimsHoweverSmall() {
+        store("foreign", "NULL");
+        DATABASE.commit(outbox, Message.to("orders").key("z").id("live").payload(""));
+
+        List<String> ids = new ArrayList<>();
+        Source source = outbox.source();
+        for (int claim = 0; claim < 6; claim++) {
+            ids.addAll(ids(source.claim(ONE.topics(Set.of("orders")))));
+        }
+
+        assertThat(ids).containsExactly("live");
+    }
+
+    @Test
+    void theBacklogOfAKeyGoesOnAlthoughManyKeysWait() {
+        store("orders", "now() + interval '1 day'");
+        List<Message> backlog = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            backlog.add(Message.to("orders").key("z").id("z-" + i).payload(""));
+        }
+        DATABASE.commit(outbox, backlog);
+
+        List<String> ids = new ArrayList<>();
+        Source source = outbox.source();
+        for (int claim = 0; claim < 4; claim++) {
+            Claim claimed = source.claim(SOME);
+            ids.addAll(ids(claimed));
+            source.settle(claimed.items().stream()
+                    .map(item -> Settlement.done(claimed.lease(item)))
+                    .toList());
+        }
+
+        assertThat(ids)
+                .containsExactlyElementsOf(backlog.stream().map(Message::id).toList());
+    }
+
+    /** The marks have passed it: the round over all keys finds it. */
+    @Test
+    void aKeyThatAnOperatorUnblocksIsFoundByTheRound() {
+        DATABASE.commit(outbox, Message.to("orders").key("k").id("behind").payload(""));
+        DATABASE.execute("INSERT INTO " + table + " (work_item_id, topic, message_key, payload, status, blocks_key,"
+                + " sequence) VALUES (gen_random_uuid(), 'orders', 'k', '', 3, true, -1)");
+        AtomicLong ticker = new AtomicLong();
+        Source source = PostgresOutbox.builder(DATABASE.pool())
+                .table(table)
+                .ticker(ticker::get)
+                .build()
+                .source();
+        claimAll(source, ONE);
+        ticker.addAndGet(Duration.ofSeconds(1).toNanos());
+        claimAll(source, ONE);
+        ticker.addAndGet(Duration.ofSeconds(1).toNanos());
+        assertThat(ids(source.claim(ONE))).isEmpty();
+
+        DATABASE.execute("UPDATE " + table + " SET status = 2, blocks_key = false WHERE sequence = -1");
+        assertThat(ids(source.claim(ONE))).as("the round is not due").isEmpty();
+        ticker.addAndGet(Duration.ofSeconds(1).toNanos());
+
+        assertThat(ids(source.claim(ONE))).containsExactly("behind");
+    }
+
+    private void store(String topic, String due) {
+        DATABASE.execute("INSERT INTO " + table + " (work_item_id, topic, message_key, payload, due_on)"
+                + " SELECT gen_random_uuid(), '" + topic + "', 'a' || i, '', " + due + " FROM generate_series(1, "
+                + MANY
+                + ") i");
+    }
+
+    private boolean claimed(Source source, ClaimRequest request, String id) {
+        DATABASE.commit(outbox, Message.to("orders").key("z").id(id).payload(""));
+        return ids(source.claim(request)).contains(id);
+    }
+
+    private static void claimAll(Source source, ClaimRequest request) {
+        for (int claim = 0; claim < 100 && source.claim(request).more(); claim++) {
+            // until nothing is left
+        }
+    }
+
+    private static List<String> ids(Claim claim) {
+        return claim.items().stream().map(WorkItem::messageId).toList();
+    }
+}

@@ -1,0 +1,147 @@
+package dev.outbox.jdbc.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Message;
+import dev.outbox.OnDead;
+import dev.outbox.WorkItem;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Unchanged;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class FreedKeysTest {
+    private static final long LATER = 1_000;
+
+    private final FreedKeys keys = new FreedKeys();
+
+    @Test
+    void aKeyIsFreedWithTheLastItemOfItsRun() {
+        claim(item("k", 7), item("k", 8));
+
+        settle(Settlement.done(lease(7)));
+        assertThat(keys.next(10)).isEmpty();
+        settle(Settlement.done(lease(8)));
+        assertThat(keys.next(10)).containsExactly("k");
+    }
+
+    @Test
+    void aSkippedDeadItemFreesItsKeyAndABlockingOneDoesNot() {
+        claim(item("skipped", 1), item("blocked", 2));
+        settle(Settlement.dead(lease(1), "broken"), Settlement.dead(lease(2), "broken", OnDead.BLOCK));
+
+        assertThat(keys.next(10)).containsExactly("skipped");
+    }
+
+    @Test
+    void anItemThatIsRetriedIsFoundByItsTimeAndNotHere() {
+        claim(item("k", 1));
+        settle(Settlement.retry(lease(1), Duration.ofSeconds(1), "refused"));
+
+        assertThat(keys.next(10)).isEmpty();
+    }
+
+    @Test
+    void aReleasedRunIsFoundAgain() {
+        claim(item("k", 3), item("k", 4));
+        settle(Settlement.release(lease(3), false), Settlement.release(lease(4), false));
+
+        assertThat(keys.next(10)).containsExactly("k");
+    }
+
+    @Test
+    void aKeyWhoseLeaseWasLostIsLookedAtAgain() {
+        claim(item("k", 1));
+        keys.settled(List.of(Settlement.retry(lease(1), Duration.ZERO, "late")), Unchanged.lost(Set.of(lease(1))));
+
+        assertThat(keys.next(10)).containsExactly("k");
+    }
+
+    @Test
+    void whatIsLockedIsStillInFlight() {
+        claim(item("k", 1));
+        keys.settled(List.of(Settlement.done(lease(1))), new Unchanged(Set.of(), Set.of(lease(1))));
+        assertThat(keys.inFlight(0)).containsExactly("k");
+        settle(Settlement.done(lease(1)));
+
+        assertThat(keys.next(10)).containsExactly("k");
+    }
+
+    @Test
+    void aKeyThatWasTakenIsForgotten() {
+        freed("k", 1);
+        keys.looked(keys.next(10), Set.of("k"), true);
+
+        assertThat(keys.next(10)).isEmpty();
+    }
+
+    @Test
+    void aKeyWithoutAnythingIsForgottenAfterTenClaims() {
+        freed("k", 1);
+        assertThat(keys.hasNew()).isTrue();
+        for (int i = 0; i < 9; i++) {
+            keys.looked(keys.next(10), Set.of(), true);
+            assertThat(keys.hasNew()).isFalse();
+        }
+        assertThat(keys.next(10)).hasSize(1);
+        keys.looked(keys.next(10), Set.of(), true);
+
+        assertThat(keys.next(10)).isEmpty();
+    }
+
+    @Test
+    void aFullClaimSaysNothingAboutKeysItDidNotTake() {
+        freed("k", 1);
+        for (int i = 0; i < 10; i++) {
+            keys.looked(keys.next(10), Set.of(), false);
+        }
+
+        assertThat(keys.hasNew()).isTrue();
+    }
+
+    @Test
+    void keysAreInFlightUntilTheyAreSettledOrTheirLeaseEnds() {
+        claim(item("settled", 1), item("held", 2));
+        settle(Settlement.done(lease(1)));
+
+        assertThat(keys.inFlight(0)).containsExactly("held");
+        assertThat(keys.inFlight(LATER)).isEmpty();
+    }
+
+    @Test
+    void memoryIsBounded() {
+        for (int i = 0; i < 50_000; i++) {
+            freed("k" + i, i);
+            claim(item("lost" + i, -i));
+        }
+
+        assertThat(keys.next(Integer.MAX_VALUE)).hasSize(20_000);
+        assertThat(keys.inFlight(0)).hasSize(20_000);
+    }
+
+    private void freed(String key, long sequence) {
+        claim(item(key, sequence));
+        settle(Settlement.done(lease(sequence)));
+    }
+
+    private void claim(WorkItem... items) {
+        keys.claimed(List.of(items), LATER);
+    }
+
+    private void settle(Settlement... settlements) {
+        keys.settled(List.of(settlements), Unchanged.NONE);
+    }
+
+    private static Lease lease(long sequence) {
+        return new Lease("item-" + sequence, "token");
+    }
+
+    private static WorkItem item(String key, long sequence) {
+        Message message = Message.to("orders").key(key).payload("{}");
+        return new WorkItem("item-" + sequence, sequence, 1, Instant.EPOCH, Instant.EPOCH, null, message);
+    }
+}
