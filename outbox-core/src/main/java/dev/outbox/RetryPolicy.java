@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * When a failed item is tried again, and when it is given up. Exponential with full jitter: before the
- * attempt after the n-th failure, a random time between zero and {@code min(maxDelay, baseDelay · 2ⁿ⁻¹)},
- * so that items that failed together do not come back together.
+ * When a failed item is tried again, and when it is given up. Exponential with jitter: after the n-th failure an
+ * item waits for a random time between half and all of {@code min(maxDelay, baseDelay · 2ⁿ⁻¹)}. Items that failed
+ * together do not come back together, and no retry follows at once.
  *
  * @param baseDelay 1 ms to 1 day; default 1 s
  * @param maxDelay at least the base delay, at most 30 days; default 5 min
@@ -44,10 +44,10 @@ public record RetryPolicy(Duration baseDelay, Duration maxDelay, int maxAttempts
         return attempt >= maxAttempts;
     }
 
-    /** A random delay after the n-th failed attempt. */
+    /** A random delay after the n-th failed attempt: at least half of the longest one. */
     public Duration delayAfter(int attempt) {
-        return Duration.ofNanos(
-                ThreadLocalRandom.current().nextLong(ceilingAfter(attempt).toNanos() + 1));
+        long longest = ceilingAfter(attempt).toNanos();
+        return Duration.ofNanos(ThreadLocalRandom.current().nextLong(longest / 2, longest + 1));
     }
 
     /** The longest delay after the n-th failed attempt. */

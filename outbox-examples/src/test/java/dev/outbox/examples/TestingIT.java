@@ -49,7 +49,8 @@ class TestingIT {
     void anOrderIsAnnouncedWhenTheBrokerIsBack(DataSource dataSource) throws SQLException {
         Outbox outbox = PostgresOutbox.create(dataSource);
         RecordingDestination broker = RecordingDestination.flaky(1);
-        Poller poller = outbox.poller().to(broker).build();
+        RetryPolicy retry = RetryPolicy.standard().baseDelay(Duration.ofMinutes(1));
+        Poller poller = outbox.poller().to(broker).retry(retry).build();
         new PlainJdbcOrders(dataSource, outbox).placeWithHelper("book");
 
         poller.pollOnce();
