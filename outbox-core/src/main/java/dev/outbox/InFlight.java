@@ -46,19 +46,23 @@ final class InFlight {
         this.routes = routes;
     }
 
-    /** Groups a claim into runs: one per key, one per unkeyed item. */
-    List<Run> add(Claim claim, long claimed, long deadline) {
+    /**
+     * Groups a claim into runs: one per key, one per unkeyed item.
+     *
+     * @param number of the claim
+     */
+    List<Run> add(Claim claim, long number, long claimed, long deadline) {
         Map<String, List<WorkItem>> byKey = new LinkedHashMap<>();
         List<Run> added = new ArrayList<>();
         for (WorkItem item : claim.items()) {
             String key = item.key();
             if (key == null) {
-                added.add(new Run(List.of(item), claim, claimed, deadline));
+                added.add(new Run(List.of(item), claim, number, claimed, deadline));
             } else {
                 byKey.computeIfAbsent(key, k -> new ArrayList<>()).add(item);
             }
         }
-        byKey.values().forEach(run -> added.add(new Run(run, claim, claimed, deadline)));
+        byKey.values().forEach(run -> added.add(new Run(run, claim, number, claimed, deadline)));
         runs.addAll(added);
         for (WorkItem item : claim.items()) {
             all.add(item);

@@ -23,6 +23,10 @@ import org.slf4j.LoggerFactory;
  * that the next claim overlaps with delivery and settle. When nothing comes it waits, twice as long each
  * time, but not past the next due time, and starts afresh when it is woken. A source that fails is asked
  * again after a growing pause, for ever: a database that is down, at start or later, is only a pause.
+ *
+ * <p>A claim that found something is followed by another one, unless the source says that it has seen everything and wake-ups
+ * can be relied on: while every new item was announced by one, the next item will be too. A single item that arrives
+ * without a wake-up, from another process, ends that for {@link #UNANNOUNCED_COUNTS}.
  */
 final class PollLoop {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
@@ -43,6 +47,12 @@ final class PollLoop {
 
     /** Of how many items those are chosen. */
     private static final int MOST_CHOICES = 50;
+
+    /** For so long after an item that came without a wake-up, more such items are expected. */
+    private static final Duration UNANNOUNCED_COUNTS = Duration.ofSeconds(1);
+
+    /** A wake-up follows its commit, and a claim may be between them: so late it still announces what was claimed. */
+    private static final Duration LATE_WAKE_UP = Duration.ofMillis(20);
 
     private static final long NEVER = Long.MAX_VALUE;
 
@@ -67,6 +77,15 @@ final class PollLoop {
     private int failures;
     private int sinceNextDue;
     private boolean knowsNextDue;
+
+    /** When an item was last found that no wake-up has announced. */
+    private volatile long unannounced;
+
+    /** When one was found that a wake-up may still announce; {@link #NEVER} if there is none. */
+    private volatile long unannouncedYet = NEVER;
+
+    /** Counts the claims of this loop. */
+    private final AtomicLong claims = new AtomicLong();
 
     /** Whether the last claim was not for all topics. */
     private boolean leavesOut;
@@ -95,6 +114,7 @@ final class PollLoop {
         this.giveBack = giveBack;
         this.vitals = vitals;
         this.idle = options.minIdle().toNanos();
+        this.unannounced = options.now();
     }
 
     /** Poll now: something was enqueued, or a key has become free, or it is time to stop. */
@@ -105,6 +125,7 @@ final class PollLoop {
 
     /** Poll now: something was enqueued, which may also be due only later. */
     void enqueued() {
+        unannouncedYet = NEVER;
         if (options.maxIdle().compareTo(LONG_IDLE) > 0) {
             asksNextDue = true;
         }
@@ -136,6 +157,32 @@ final class PollLoop {
         }
     }
 
+    /**
+     * A run of a key was settled, so that what came for the key meanwhile can be claimed. Nothing came if the claim of the
+     * run had seen everything and nothing has led to another claim since.
+     */
+    void freedKey(Run run) {
+        if (run.claimHadMore() || run.claimNumber() != claims.get() || woken.get() || !announcesAll()) {
+            wake();
+        }
+    }
+
+    /** Whether each new item is announced by a wake-up, as far as is known. */
+    private boolean announcesAll() {
+        long now = options.now();
+        long yet = unannouncedYet;
+        return now - unannounced >= UNANNOUNCED_COUNTS.toNanos()
+                && (yet == NEVER || now - yet < LATE_WAKE_UP.toNanos());
+    }
+
+    private void foundUnannounced() {
+        long now = options.now();
+        if (unannouncedYet != NEVER) {
+            unannounced = now;
+        }
+        unannouncedYet = now;
+    }
+
     /** One round: claim or wait. */
     void round() {
         if (!probe()) {
@@ -150,11 +197,15 @@ final class PollLoop {
         }
         wantsRoom.set(room.isShort());
         leavesOut = !now.topics().equals(request.topics()) || !now.except().isEmpty();
+        boolean announced = woken.getAndSet(false);
         Claim claim;
         try {
             batchSize.claims(options.now());
             claim = claim(now, null);
             batchSize.claimed(claim.items().size(), now.count());
+            if (!announced && claim.items().stream().anyMatch(item -> item.attempt() == 1)) {
+                foundUnannounced();
+            }
             failures = 0;
             vitals.claimed();
         } catch (RuntimeException e) {
@@ -162,9 +213,11 @@ final class PollLoop {
             backOff(e);
             return;
         }
-        if (claim.more()) {
+        boolean found = !claim.items().isEmpty();
+        if (found || claim.more()) {
             idle = options.minIdle().toNanos();
-        } else {
+        }
+        if (!claim.more() && !(found && !announcesAll())) {
             idle();
         }
     }
@@ -245,11 +298,13 @@ final class PollLoop {
      */
     private Claim claim(ClaimRequest now, Route.@Nullable Permit permit) {
         long start = options.now();
+        long number = claims.incrementAndGet();
         Claim claim = options.source().claim(now);
         options.emit(() ->
                 new OutboxEvent.Polled(options.name(), claim.items().size(), Duration.ofNanos(options.now() - start)));
         if (!claim.items().isEmpty()) {
-            List<Run> runs = inFlight.add(claim, start, start + options.lease().toNanos());
+            List<Run> runs =
+                    inFlight.add(claim, number, start, start + options.lease().toNanos());
             LOG.debug(
                     "poller {}: claimed {} items in {} runs",
                     options.name(),
@@ -285,7 +340,7 @@ final class PollLoop {
             }
             goesOn &= !woken.get() && System.nanoTime() - end < 0;
         }
-        idle = woken.getAndSet(false)
+        idle = woken.get()
                 ? options.minIdle().toNanos()
                 : Math.min(2 * idle, options.maxIdle().toNanos());
     }

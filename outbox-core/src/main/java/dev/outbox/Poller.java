@@ -279,7 +279,11 @@ public final class Poller implements AutoCloseable {
         if (verdict.settlement().kind() == Settlement.Kind.RETRY) {
             loop.dueIn(verdict.settlement().delay());
         } else if (verdict.run().isKeyed() && verdict.run().isSettled()) {
-            loop.wake();
+            if (verdict.settlement().kind() == Settlement.Kind.DONE) {
+                loop.freedKey(verdict.run());
+            } else {
+                loop.wake();
+            }
         }
     }
 

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Run {
     private final List<WorkItem> items;
     private final Claim claim;
+    private final long claimNumber;
 
     /** Items without a settle yet. */
     private final Set<String> open = new HashSet<>();
@@ -42,9 +43,10 @@ final class Run {
     /** When something last happened to it: it was claimed, begun, called, judged or settled. */
     private long progress;
 
-    Run(List<WorkItem> items, Claim claim, long claimed, long deadline) {
+    Run(List<WorkItem> items, Claim claim, long claimNumber, long claimed, long deadline) {
         this.items = List.copyOf(items);
         this.claim = claim;
+        this.claimNumber = claimNumber;
         this.progress = claimed;
         this.deadline = deadline;
         items.forEach(item -> open.add(item.id()));
@@ -68,6 +70,15 @@ final class Run {
 
     WorkItem first() {
         return items.get(0);
+    }
+
+    long claimNumber() {
+        return claimNumber;
+    }
+
+    /** Whether its claim may have left something behind. */
+    boolean claimHadMore() {
+        return claim.more();
     }
 
     Instant claimedAt() {

@@ -16,7 +16,8 @@ import org.postgresql.PGStatement;
 
 /**
  * One or more statements as a transaction of their own, in a single round trip, each with a plan that does not
- * depend on what the planner believes about the table.
+ * depend on what the planner believes about the table. In auto-commit mode the server runs what the driver sends together
+ * as one transaction, so neither BEGIN nor COMMIT is sent.
  *
  * <p>A queue table is often empty, and the plan for an empty table reads all of it; kept while a burst comes
  * in, it makes a claim of 500 out of 100,000 take 20 s. Planning anew each time is safe but costs more than a
@@ -44,6 +45,9 @@ final class PinnedPlan {
      * short transaction ends, and then fail.
      */
     static final String IMPATIENT = JOINING + ", set_config('lock_timeout', '50ms', true)";
+
+    /** Refuses to run in a transaction of another level: it could only be chosen before the settings. */
+    private static final String READ_COMMITTED = ", set_config('transaction_isolation', 'read committed', true)";
 
     /** Prepared statements that the server does not know any more, knows already, or can no longer serve. */
     private static final Set<String> STALE = Set.of("26000", "42P05", "0A000");
@@ -76,9 +80,8 @@ final class PinnedPlan {
     }
 
     private static PinnedPlan of(Layout layout, String settings, List<String> statements) {
-        List<String> all = new ArrayList<>(List.of("BEGIN ISOLATION LEVEL READ COMMITTED", settings));
+        List<String> all = new ArrayList<>(List.of(settings + READ_COMMITTED));
         all.addAll(statements);
-        all.add("COMMIT");
         return new PinnedPlan(layout.resolve(String.join(";\n", all)));
     }
 
@@ -153,7 +156,9 @@ final class PinnedPlan {
         try {
             return runIn(connection, parameters, reader);
         } catch (SQLException e) {
-            end(connection, e);
+            if (isStale(e)) {
+                forgetPrepared(connection, e);
+            }
             throw e;
         }
     }
@@ -169,13 +174,9 @@ final class PinnedPlan {
         return failure.getSQLState() != null && STALE.contains(failure.getSQLState());
     }
 
-    /** The server waits for the end of the transaction that failed. */
-    private static void end(Connection connection, SQLException failure) {
+    private static void forgetPrepared(Connection connection, SQLException failure) {
         try (Statement statement = connection.createStatement()) {
-            statement.execute("ROLLBACK");
-            if (isStale(failure)) {
-                statement.execute("DEALLOCATE ALL");
-            }
+            statement.execute("DEALLOCATE ALL");
         } catch (SQLException e) {
             failure.addSuppressed(e);
         }

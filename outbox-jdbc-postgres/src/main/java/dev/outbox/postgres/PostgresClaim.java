@@ -2,6 +2,7 @@ package dev.outbox.postgres;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.Arrivals;
 import dev.outbox.jdbc.internal.ClaimProgress;
 import dev.outbox.jdbc.internal.Claimed;
 import dev.outbox.jdbc.internal.Claimed.Topics;
@@ -197,7 +198,12 @@ final class PostgresClaim implements Claiming.Query {
     private final ClaimProgress.ByTopics progress;
     private ClaimProgress now;
 
-    PostgresClaim(PostgresTable table, @Nullable PayloadSerializer serializer, FreedKeys freed, LongSupplier ticker) {
+    PostgresClaim(
+            PostgresTable table,
+            @Nullable PayloadSerializer serializer,
+            FreedKeys freed,
+            Arrivals arrivals,
+            LongSupplier ticker) {
         this.ready = PinnedPlan.unflushed(table.own(), List.of(READY));
         this.readyOfTopics = PinnedPlan.unflushed(table.own(), List.of(READY_OF_TOPICS));
         this.waiting = PinnedPlan.unflushed(table.own(), List.of(WAITING));
@@ -205,7 +211,7 @@ final class PostgresClaim implements Claiming.Query {
         this.freed = freed;
         this.ticker = ticker;
         this.serializer = serializer;
-        this.progress = new ClaimProgress.ByTopics(ticker, new PostgresMarks(), freed);
+        this.progress = new ClaimProgress.ByTopics(ticker, new PostgresMarks(), freed, arrivals);
         this.now = progress.of(new Topics(Set.of(), false));
     }
 
@@ -277,6 +283,6 @@ final class PostgresClaim implements Claiming.Query {
         boolean walkedAll = road == Turns.Road.READY
                 ? now.marks().end(hadRoom)
                 : now.marks().endDue(hadRoom, results.at());
-        return new Claimed(token.toString(), results.at(), items, unreadable, taken > 0 || !walkedAll);
+        return new Claimed(token.toString(), results.at(), items, unreadable, !hadRoom || !walkedAll);
     }
 }

@@ -80,7 +80,7 @@ public final class PostgresInbox implements Inbox {
     public List<Receipt> enqueueAll(Connection tx, Collection<Incoming> incoming) {
         List<Incoming> all = new ArrayList<>(Require.present("incoming", incoming));
         all.forEach(one -> Require.present("incoming", one));
-        return receive.get().enqueue(tx, all, () -> queue.wakeAfter(tx));
+        return receive.get().enqueue(tx, all, () -> queue.stored(tx));
     }
 
     @Override

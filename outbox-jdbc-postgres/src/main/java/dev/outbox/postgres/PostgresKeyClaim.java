@@ -5,6 +5,7 @@ import dev.outbox.WorkItem;
 import dev.outbox.jdbc.internal.Claimed;
 import dev.outbox.jdbc.internal.Claimed.Topics;
 import dev.outbox.jdbc.internal.Claimed.Unreadable;
+import dev.outbox.jdbc.internal.FreedKeys.Hint;
 import dev.outbox.jdbc.internal.KeyScan;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Timestamps;
@@ -19,6 +20,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +32,9 @@ import org.jspecify.annotations.Nullable;
  * unfinished keys. Only the round reads keys that wait for a later time, so a million of them cost next to nothing.
  *
  * <p><b>What decides.</b> The first entry of a key in the index of the keys tells all: a Dead row that blocks it, else a
- * leased row, else its head. So a key that cannot be claimed costs one probe, however many rows are behind it.
+ * leased row, else its head. So a key that cannot be claimed costs one probe, however many rows are behind it. A key that
+ * this source has just freed is looked at from its {@linkplain dev.outbox.jdbc.internal.FreedKeys lower bound} on, in three
+ * probes, so that it does not pass the entries of all that the key had before.
  *
  * <p><b>Locking.</b> READ COMMITTED. Heads are locked first, then their runs, all SKIP LOCKED, so a claim waits for nobody.
  * A head that another claim took after it was found fails the recheck ({@code status = 0}). If a row of a run could not be
@@ -96,19 +100,34 @@ final class PostgresKeyClaim {
                         FROM {table} WHERE {mine} AND ({status} < 2 OR {status} = 3 AND {blocks_key}) AND {message_key} = found.key
                         ORDER BY {status} DESC, {sequence} LIMIT 1) head
                     UNION ALL
+                    SELECT bounded.key, head.id, head.status, head.due_on, head.topic, 0
+                    FROM unnest(:bounded_keys::text[], :bounds::bigint[]) AS bounded(key, after) CROSS JOIN LATERAL (
+                        (SELECT {work_item_id} AS id, {status} AS status, {due_on} AS due_on, {topic} AS topic
+                         FROM {table} WHERE {mine} AND {status} = 3 AND {blocks_key} AND {message_key} = bounded.key LIMIT 1)
+                        UNION ALL
+                        (SELECT {work_item_id}, {status}, {due_on}, {topic}
+                         FROM {table} WHERE {mine} AND {status} = 1 AND {message_key} = bounded.key
+                           AND {sequence} > bounded.after ORDER BY {sequence} LIMIT 1)
+                        UNION ALL
+                        (SELECT {work_item_id}, {status}, {due_on}, {topic}
+                         FROM {table} WHERE {mine} AND {status} = 0 AND {message_key} = bounded.key
+                           AND {sequence} > bounded.after ORDER BY {sequence} LIMIT 1)
+                        LIMIT 1) head
+                    WHERE turn.place = 1
+                    UNION ALL
                     SELECT key, id, status, due_on, topic, probe FROM round WHERE turn.place = 4) first
                 WHERE first.status = 0 AND (first.due_on IS NULL OR first.due_on <= now())
                   AND (:topics::text[] IS NULL OR (first.topic = ANY (:topics)) = :listed)
                 LIMIT :heads
             ),
             ended AS MATERIALIZED (
-                SELECT count(*) = :heads AS was_full, set_config('outbox.heads', COALESCE(array_agg(id)::text, '{}'), true),
+                SELECT count(*) = :heads AS was_full, count(*) AS heads, set_config('outbox.heads', COALESCE(array_agg(id)::text, '{}'), true),
                     CASE WHEN count(*) = :heads THEN max(array_position(:places::int[], place)) ELSE 5 END AS last_turn,
                     max(nth) FILTER (WHERE place = 2) AS arrived, max(nth) FILTER (WHERE place = 3) AS due,
                     max(key) FILTER (WHERE place = 4) AS round
                 FROM heads
             )
-            SELECT was_full,
+            SELECT was_full, heads,
                 round IS NOT NULL AND EXISTS (
                     SELECT FROM heads WHERE place = 4 AND key NOT IN (SELECT key FROM heads WHERE place <> 4)) AS round_found,
                 CASE WHEN array_position(:places::int[], 2) <= last_turn THEN ARRAY(
@@ -222,7 +241,11 @@ final class PostgresKeyClaim {
                         "places",
                         "int4",
                         look.places().stream().map(PostgresKeyClaim::code).toArray())
-                .setArray("freed_keys", "text", look.freed().toArray())
+                .setArray(
+                        "freed_keys", "text", freed(look, false).map(Hint::key).toArray())
+                .setArray(
+                        "bounded_keys", "text", freed(look, true).map(Hint::key).toArray())
+                .setArray("bounds", "int8", freed(look, true).map(Hint::after).toArray())
                 .setArray("known_keys", "text", look.known().toArray())
                 .setArray("arrived_after", "int8", look.arrivedAfter().toArray())
                 .set("due_after", Timestamps.write(look.dueAfter()))
@@ -232,6 +255,10 @@ final class PostgresKeyClaim {
                 .set("stretch", look.stretch())
                 .set("heads", look.heads())
                 .set("longest_run", look.longestRun());
+    }
+
+    private static Stream<Hint> freed(KeyScan.Look look, boolean bounded) {
+        return look.freed().stream().filter(hint -> hint.isBounded() == bounded);
     }
 
     /** As the statement knows it. */
@@ -262,14 +289,14 @@ final class PostgresKeyClaim {
         }
         items.sort(Comparator.comparingLong(WorkItem::sequence));
         boolean more = scan.end(seen, cut, results.at());
-        boolean found = items.size() + unreadable.size() > 0;
-        return new Claimed(token.toString(), results.at(), items, unreadable, found || more);
+        return new Claimed(token.toString(), results.at(), items, unreadable, more);
     }
 
     private static KeyScan.Seen seen(ResultSet row) throws SQLException {
         Array arrived = row.getArray("arrived_to");
         return new KeyScan.Seen(
                 row.getBoolean("was_full"),
+                row.getInt("heads"),
                 arrived == null ? List.of() : Arrays.asList((@Nullable Long[]) arrived.getArray()),
                 row.getBoolean("arrived_more"),
                 Timestamps.readOptional(row, "due_to"),

@@ -18,6 +18,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 
@@ -50,12 +51,14 @@ public final class PostgresOutbox implements Outbox {
 
     @Override
     public Enqueued enqueue(Connection tx, Message message) {
-        return wakingAfter(tx, enqueue.get().one(tx, message));
+        Enqueued enqueued = enqueue.get().one(tx, message);
+        return stored(tx, List.of(message), enqueued);
     }
 
     @Override
     public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
-        return wakingAfter(tx, enqueue.get().all(tx, new ArrayList<>(Require.present("messages", messages))));
+        List<Message> all = new ArrayList<>(Require.present("messages", messages));
+        return stored(tx, all, enqueue.get().all(tx, all));
     }
 
     @Override
@@ -63,9 +66,9 @@ public final class PostgresOutbox implements Outbox {
         return Stage.over(this, message -> enqueue.get().prepare(message));
     }
 
-    private Enqueued wakingAfter(Connection tx, Enqueued enqueued) {
+    private Enqueued stored(Connection tx, List<Message> messages, Enqueued enqueued) {
         if (!enqueued.stored().isEmpty()) {
-            queue.wakeAfter(tx);
+            queue.stored(tx, messages);
         }
         return enqueued;
     }

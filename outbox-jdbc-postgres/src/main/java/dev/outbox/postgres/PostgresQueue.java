@@ -2,6 +2,7 @@ package dev.outbox.postgres;
 
 import dev.outbox.Ack;
 import dev.outbox.jdbc.internal.AdaptingSource;
+import dev.outbox.jdbc.internal.Arrivals;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.TableQueue;
@@ -23,6 +24,7 @@ final class PostgresQueue {
             TableSettings settings,
             Ack ack,
             PostgresOptions<?> options) {
+        Arrivals arrivals = new Arrivals();
         Function<PostgresTable, PostgresSource> source = found -> new PostgresSource(
                 found,
                 connections,
@@ -30,13 +32,15 @@ final class PostgresQueue {
                 settings.retention(),
                 settings.deadRetention(),
                 settings.serializer(),
-                settings.ticker());
+                settings.ticker(),
+                arrivals);
         DataSource notifying = options.notifying();
         return new TableQueue(
                 table.now().name(),
                 settings,
                 () -> source(table, source),
                 olderThan -> purge(table, connections, olderThan),
+                arrivals,
                 notifying == null
                         ? null
                         : new PostgresNotify(

@@ -6,6 +6,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.Arrivals;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.Connections;
@@ -42,6 +43,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgresSource implements TransactionalSource {
     private static final String SERIALIZATION_FAILURE = "40001";
+
+    /** What a pinned plan fails with under another isolation level: it is too late to set it. */
+    private static final String LEVEL_IS_SET = "25001";
 
     private static final String READ_ONLY = "25006";
 
@@ -137,14 +141,16 @@ final class PostgresSource implements TransactionalSource {
             Duration retention,
             @Nullable Duration deadRetention,
             @Nullable PayloadSerializer serializer,
-            LongSupplier ticker) {
+            LongSupplier ticker,
+            Arrivals arrivals) {
         this.table = table;
         this.connections = connections;
         Layout own = table.own();
         boolean byOld = table.phase().before(Phase.DUAL);
         boolean onItsWay = table.isInbox() && !byOld && table.phase() != Phase.CLEAN;
-        Claiming.Query claim =
-                byOld ? new PostgresLegacyClaim(own, serializer) : new PostgresClaim(table, serializer, freed, ticker);
+        Claiming.Query claim = byOld
+                ? new PostgresLegacyClaim(own, serializer)
+                : new PostgresClaim(table, serializer, freed, arrivals, ticker);
         this.ids = table.isInbox() && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM;
         this.settle = new PostgresSettle(table.layout(), own, ack, ids);
         this.claiming = new Claiming(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
@@ -207,7 +213,7 @@ final class PostgresSource implements TransactionalSource {
                         settlements,
                         Settlement::lease,
                         (by, part) -> Unchanged.lost(by.settleIn(tx, part, limits.forLock())));
-                freed.settled(settlements, unchanged);
+                freed.settledUncommitted(settlements, unchanged);
                 return unchanged.lost();
             } finally {
                 limit.close();
@@ -310,13 +316,28 @@ final class PostgresSource implements TransactionalSource {
     }
 
     private <T> T run(String what, Duration limit, Work<T> work) {
+        try {
+            return once(limit, work);
+        } catch (SQLException e) {
+            if (!LEVEL_IS_SET.equals(e.getSQLState())) {
+                throw failure(what, e);
+            }
+        }
+        try {
+            return once(limit, work); // now with the isolation it needs
+        } catch (SQLException e) {
+            throw failure(what, e);
+        }
+    }
+
+    private <T> T once(Duration limit, Work<T> work) throws SQLException {
         try (Borrowed borrowed = connections.autoCommitting(limit)) {
             return on(borrowed.connection(), work);
         } catch (SQLException e) {
-            if (SERIALIZATION_FAILURE.equals(e.getSQLState())) {
+            if (SERIALIZATION_FAILURE.equals(e.getSQLState()) || LEVEL_IS_SET.equals(e.getSQLState())) {
                 connections.distrustDefaults();
             }
-            throw failure(what, e);
+            throw e;
         }
     }
 

@@ -2,6 +2,7 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.Arrivals;
 import dev.outbox.jdbc.internal.ClaimProgress;
 import dev.outbox.jdbc.internal.Claimed;
 import dev.outbox.jdbc.internal.Claimed.Topics;
@@ -339,7 +340,7 @@ final class SqlServerClaim implements Claiming.Query {
         this.waiting = SqlServerBatch.of(table.layout(), WAITING);
         this.keys = SqlServerBatch.of(table.layout(), KEYS);
         this.serializer = serializer;
-        this.progress = new ClaimProgress.ByTopics(ticker, new SqlServerMarks(), new FreedKeys());
+        this.progress = new ClaimProgress.ByTopics(ticker, new SqlServerMarks(), new FreedKeys(), new Arrivals());
         this.now = progress.of(new Topics(Set.of(), false));
     }
 

@@ -82,7 +82,7 @@ public final class SqlServerInbox implements Inbox {
     public List<Receipt> enqueueAll(Connection tx, Collection<Incoming> incoming) {
         List<Incoming> all = new ArrayList<>(Require.present("incoming", incoming));
         all.forEach(one -> Require.present("incoming", one));
-        return inTransaction(tx, () -> receive.get().enqueue(tx, all, () -> queue.wakeAfter(tx)));
+        return inTransaction(tx, () -> receive.get().enqueue(tx, all, () -> queue.stored(tx)));
     }
 
     private <T> T inTransaction(Connection tx, Supplier<T> work) {

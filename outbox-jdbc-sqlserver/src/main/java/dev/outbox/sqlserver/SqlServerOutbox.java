@@ -74,7 +74,7 @@ public final class SqlServerOutbox implements Outbox {
 
     private Enqueued wakingAfter(Connection tx, Enqueued enqueued) {
         if (!enqueued.stored().isEmpty()) {
-            queue.wakeAfter(tx);
+            queue.stored(tx);
         }
         return enqueued;
     }

@@ -2,6 +2,7 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.Ack;
 import dev.outbox.jdbc.internal.AdaptingSource;
+import dev.outbox.jdbc.internal.Arrivals;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.LiveTable;
 import dev.outbox.jdbc.internal.TableQueue;
@@ -30,6 +31,7 @@ final class SqlServerQueue {
                 settings,
                 () -> source(table, source),
                 olderThan -> purge(table, connections, olderThan),
+                new Arrivals(), // its claims do not ask for them
                 null);
     }
 

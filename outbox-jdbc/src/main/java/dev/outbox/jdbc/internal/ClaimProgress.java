@@ -18,6 +18,7 @@ public record ClaimProgress(LowWaterMarks marks, KeyTour tour, KeyScan keys, Tur
         private final LongSupplier ticker;
         private final LowWaterMarks.Binding binding;
         private final FreedKeys freed;
+        private final Arrivals arrivals;
         private final Map<Topics, ClaimProgress> latest = new LinkedHashMap<>(16, 0.75f, true) {
             private static final long serialVersionUID = 1L;
 
@@ -30,9 +31,10 @@ public record ClaimProgress(LowWaterMarks marks, KeyTour tour, KeyScan keys, Tur
         private @Nullable Topics presentTopics;
         private @Nullable ClaimProgress present;
 
-        public ByTopics(LongSupplier ticker, LowWaterMarks.Binding binding, FreedKeys freed) {
+        public ByTopics(LongSupplier ticker, LowWaterMarks.Binding binding, FreedKeys freed, Arrivals arrivals) {
             this.ticker = ticker;
             this.freed = freed;
+            this.arrivals = arrivals;
             this.binding = binding;
         }
 
@@ -48,7 +50,7 @@ public record ClaimProgress(LowWaterMarks marks, KeyTour tour, KeyScan keys, Tur
                         new LowWaterMarks(ticker, binding),
                         new KeyTour(),
                         new KeyScan(ticker, freed),
-                        new Turns(ticker));
+                        new Turns(ticker, arrivals));
                 if (before != null) {
                     progress.marks.sweepWith(before.marks);
                 }

@@ -68,6 +68,10 @@ public record Claimed(String ownerToken, Instant at, List<WorkItem> items, List<
         }
     }
 
+    Claimed more(boolean more) {
+        return new Claimed(ownerToken, at, items, unreadable, more);
+    }
+
     boolean isEmpty() {
         return items.isEmpty() && unreadable.isEmpty();
     }

@@ -3,6 +3,9 @@ package dev.outbox.jdbc.internal;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Unchanged;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -13,6 +16,13 @@ import java.util.Set;
 /**
  * What one source knows about keys because it has claimed them itself: those it has in flight, where nothing can be claimed,
  * and those it has freed by settling what it had claimed, where the next items may be claimed.
+ *
+ * <p><b>Lower bounds.</b> A key has no unfinished item up to the last one of a run that this source has finished from its head
+ * on: the head was the first unfinished item, later ones get higher sequence numbers, and so do Dead ones that are
+ * requeued. So the next claim may look above that bound. It need not pass the index entries of all that the key had before,
+ * which stay while an old snapshot is open. A bound holds for {@link #BOUND_HOLDS} at most; then the key is looked at from its
+ * start again. That finds what no rule foresees: an item that committed late because its caller did without the key's lock,
+ * or one that was changed by hand.
  *
  * <p>It is only a hint. A key that is forgotten here, or was freed by another source, is found by the round over all keys.
  * Thread-safe: claims and settles have threads of their own.
@@ -26,13 +36,64 @@ public final class FreedKeys {
      */
     private static final int TRIES = 10;
 
-    /** @param until its lease ends then, unless it is renewed */
-    private record Place(String key, boolean last, long until) {}
+    static final Duration BOUND_HOLDS = Duration.ofSeconds(1);
 
+    /** No bound: from the start of the key. */
+    static final long START = Long.MIN_VALUE;
+
+    /**
+     * A key to look at.
+     *
+     * @param after look only at items above this sequence number
+     */
+    public record Hint(String key, long after) {
+        public boolean isBounded() {
+            return after != START;
+        }
+    }
+
+    /** What one claim took of one key. */
+    private static final class Run {
+        private final String key;
+
+        /** Its lease ends then, unless it is renewed. */
+        private final long until;
+
+        private final List<Long> sequences = new ArrayList<>();
+        private final BitSet finished = new BitSet();
+
+        Run(String key, long until) {
+            this.key = key;
+            this.until = until;
+        }
+
+        /** Up to here the key has no unfinished item. */
+        long finishedTo() {
+            int fromTheHeadOn = finished.nextClearBit(0);
+            return fromTheHeadOn == 0 ? START : sequences.get(fromTheHeadOn - 1);
+        }
+    }
+
+    private record Place(Run run, int index) {
+        boolean isLast() {
+            return index == run.sequences.size() - 1;
+        }
+    }
+
+    /** @param tries how many claims have looked at the key in vain */
+    private record Freed(int tries, long finishedTo) {
+        Freed lookedAt() {
+            return new Freed(tries + 1, finishedTo);
+        }
+    }
+
+    /** By the id of the item. */
     private final Map<String, Place> inFlight = new Recent<>();
 
-    /** How many claims have looked at each key in vain. */
-    private final Map<String, Integer> freed = new Recent<>();
+    private final Map<String, Freed> freed = new Recent<>();
+
+    /** When each key was last looked at from its start. */
+    private final Map<String, Long> lookedAtAll = new Recent<>();
 
     private static final class Recent<T> extends LinkedHashMap<String, T> {
         private static final long serialVersionUID = 1L;
@@ -48,21 +109,28 @@ public final class FreedKeys {
      * @param until when their lease ends, by the caller's clock
      */
     public synchronized void claimed(List<WorkItem> items, long until) {
-        Map<String, WorkItem> last = new HashMap<>();
+        Map<String, Run> runs = new HashMap<>();
         for (WorkItem item : items) {
             String key = item.key();
             if (key != null) {
-                WorkItem before = last.put(key, item);
-                if (before != null) {
-                    inFlight.put(before.id(), new Place(key, false, until));
-                }
+                Run run = runs.computeIfAbsent(key, k -> new Run(k, until));
+                inFlight.put(item.id(), new Place(run, run.sequences.size()));
+                run.sequences.add(item.sequence());
             }
         }
-        last.forEach((key, item) -> inFlight.put(item.id(), new Place(key, true, until)));
     }
 
     /** @param unchanged what the settle could not change; what is locked is settled later */
     public synchronized void settled(List<Settlement> settlements, Unchanged unchanged) {
+        settled(settlements, unchanged, true);
+    }
+
+    /** The same in a transaction that may still be rolled back. */
+    public synchronized void settledUncommitted(List<Settlement> settlements, Unchanged unchanged) {
+        settled(settlements, unchanged, false);
+    }
+
+    private void settled(List<Settlement> settlements, Unchanged unchanged, boolean committed) {
         if (inFlight.isEmpty()) {
             return;
         }
@@ -74,11 +142,14 @@ public final class FreedKeys {
             if (place == null) {
                 continue;
             }
-            if (unchanged.lost().contains(settlement.lease())
-                    || settlement.kind() == Settlement.Kind.RELEASE
-                    || (place.last() && !settlement.holdsBackItsKey())) {
-                freed.remove(place.key()); // to the end
-                freed.put(place.key(), 0);
+            boolean lost = unchanged.lost().contains(settlement.lease());
+            boolean released = settlement.kind() == Settlement.Kind.RELEASE;
+            boolean finished = !lost && !released && !settlement.holdsBackItsKey();
+            Run run = place.run();
+            run.finished.set(place.index(), finished && committed);
+            if (lost || released || (place.isLast() && finished)) {
+                freed.remove(run.key); // to the end
+                freed.put(run.key, new Freed(0, run.finishedTo()));
             }
         }
     }
@@ -87,16 +158,29 @@ public final class FreedKeys {
     synchronized Set<String> inFlight(long now) {
         Set<String> keys = new HashSet<>();
         inFlight.values().forEach(place -> {
-            if (place.until() - now > 0) {
-                keys.add(place.key());
+            if (place.run().until - now > 0) {
+                keys.add(place.run().key);
             }
         });
         return keys;
     }
 
     /** The keys to look at, those that were freed first before the others. */
-    synchronized List<String> next(int most) {
-        return freed.keySet().stream().limit(most).toList();
+    synchronized List<Hint> next(int most, long now) {
+        return freed.entrySet().stream()
+                .limit(most)
+                .map(one -> hint(one.getKey(), one.getValue().finishedTo(), now))
+                .toList();
+    }
+
+    private Hint hint(String key, long finishedTo, long now) {
+        Long before = lookedAtAll.get(key);
+        if (finishedTo != START && before != null && now - before < BOUND_HOLDS.toNanos()) {
+            return new Hint(key, finishedTo);
+        }
+        lookedAtAll.remove(key); // to the end
+        lookedAtAll.put(key, now);
+        return new Hint(key, START);
     }
 
     /**
@@ -104,18 +188,18 @@ public final class FreedKeys {
      *
      * @param all false if it was full before it came to the end: then nothing is known about those it has not taken
      */
-    synchronized void looked(List<String> at, Set<String> taken, boolean all) {
-        for (String key : at) {
-            if (taken.contains(key)) {
-                freed.remove(key);
+    synchronized void looked(List<Hint> at, Set<String> taken, boolean all) {
+        for (Hint hint : at) {
+            if (taken.contains(hint.key())) {
+                freed.remove(hint.key());
             } else if (all) {
-                freed.computeIfPresent(key, (one, tries) -> tries + 1 < TRIES ? tries + 1 : null);
+                freed.computeIfPresent(hint.key(), (key, one) -> one.tries() + 1 < TRIES ? one.lookedAt() : null);
             }
         }
     }
 
     /** Whether there are keys that no claim has looked at yet. */
     synchronized boolean hasNew() {
-        return freed.containsValue(0);
+        return freed.values().stream().anyMatch(one -> one.tries() == 0);
     }
 }

@@ -7,8 +7,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -80,7 +81,7 @@ public final class KeyScan {
      */
     public record Look(
             List<Place> places,
-            List<String> freed,
+            List<FreedKeys.Hint> freed,
             Set<String> known,
             List<Long> arrivedAfter,
             Instant dueAfter,
@@ -94,6 +95,7 @@ public final class KeyScan {
      * How far it came.
      *
      * @param full whether it found as many heads as it could take, and so may not have looked at everything
+     * @param heads how many it found
      * @param arrivedTo by the code of the priority; empty, or null at a priority, if it looked at nothing there
      * @param dueTo null if it looked at nothing there
      * @param roundTo the last key it looked at; empty at the end of the round
@@ -101,6 +103,7 @@ public final class KeyScan {
      */
     public record Seen(
             boolean full,
+            int heads,
             List<@Nullable Long> arrivedTo,
             boolean arrivedMore,
             @Nullable Instant dueTo,
@@ -116,7 +119,10 @@ public final class KeyScan {
     private int count;
     private int claims;
     private long begun;
-    private final Set<String> keys = new HashSet<>();
+
+    /** How many rows were taken of each key. */
+    private final Map<String, Integer> keys = new HashMap<>();
+
     private int rows;
 
     /** How many rows a key is expected to have waiting. */
@@ -161,9 +167,9 @@ public final class KeyScan {
         rows = 0;
         this.count = count;
         int heads = Math.max(1, (int) (count / run));
-        List<String> hints = freed.next(heads);
+        List<FreedKeys.Hint> hints = freed.next(heads, begun);
         Set<String> known = freed.inFlight(begun);
-        known.addAll(hints);
+        hints.forEach(hint -> known.add(hint.key()));
         look = new Look(
                 places(!hints.isEmpty()),
                 hints,
@@ -202,7 +208,7 @@ public final class KeyScan {
     /** A row of this key was taken. */
     public void took(String key) {
         rows++;
-        keys.add(key);
+        keys.merge(key, 1, Integer::sum);
     }
 
     /**
@@ -214,7 +220,7 @@ public final class KeyScan {
      */
     public boolean end(Seen seen, boolean cut, Instant at) {
         boolean all = !cut && (!seen.full() || keys.isEmpty()); // what was found may be locked by a stranger
-        freed.looked(look.freed(), keys, all);
+        freed.looked(look.freed(), keys.keySet(), all);
         adaptRun(seen.full(), cut);
         if (!cut) {
             arrived(seen);
@@ -225,7 +231,19 @@ public final class KeyScan {
         }
         boolean longer = keys.isEmpty() && (seen.arrivedMore() || seen.dueMore());
         stretch = longer ? Math.min(4 * stretch, LONGEST_STRETCH) : STRETCH;
-        return cut || seen.full() || seen.arrivedMore() || seen.dueMore() || roundFinds || freed.hasNew();
+        return cut
+                || seen.full()
+                || seen.arrivedMore()
+                || seen.dueMore()
+                || roundFinds
+                || runsGoOn(seen)
+                || freed.hasNew();
+    }
+
+    /** Whether there may be more behind what was taken of a key. */
+    private boolean runsGoOn(Seen seen) {
+        int longest = Math.max(look.longestRun(), count / Math.max(1, seen.heads()));
+        return keys.values().stream().anyMatch(taken -> taken >= longest);
     }
 
     private void adaptRun(boolean full, boolean cut) {
@@ -280,7 +298,7 @@ public final class KeyScan {
             round = seen.roundTo();
         } else if (look.places().get(0) == Place.ROUND) {
             // its heads came first, so what was taken of the stretch is the beginning of it
-            round = keys.stream()
+            round = keys.keySet().stream()
                     .filter(key -> BYTEWISE.compare(key, round) > 0)
                     .filter(key -> seen.roundTo().isEmpty() || BYTEWISE.compare(key, seen.roundTo()) <= 0)
                     .max(BYTEWISE)

@@ -3,6 +3,7 @@ package dev.outbox.jdbc.internal;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -31,12 +32,19 @@ public final class Query implements AutoCloseable {
         return this;
     }
 
-    /** An array of the database's element type; null elements are allowed. */
+    /**
+     * An array of the database's element type; null elements are allowed. A null array has its type too: PostgreSQL's driver
+     * would ask the server for a missing type, and would then send the statements of one query one by one.
+     */
     public Query setArray(String name, String type, Object @Nullable [] elements) throws SQLException {
         java.sql.Array array =
                 elements == null ? null : statement.getConnection().createArrayOf(type, elements);
         for (int position : at(name)) {
-            statement.setArray(position, array);
+            if (array == null) {
+                statement.setNull(position, Types.ARRAY, type + "[]");
+            } else {
+                statement.setArray(position, array);
+            }
         }
         return this;
     }

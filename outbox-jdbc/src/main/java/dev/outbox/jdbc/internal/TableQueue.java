@@ -1,5 +1,6 @@
 package dev.outbox.jdbc.internal;
 
+import dev.outbox.Message;
 import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
 import dev.outbox.internal.LocalWakeUp;
@@ -11,6 +12,7 @@ import dev.outbox.spi.WakeUp;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -23,6 +25,7 @@ public final class TableQueue {
     private final TableSettings settings;
     private final Supplier<TransactionalSource> sources;
     private final Function<Duration, IntSupplier> purges;
+    private final Arrivals arrivals;
     private final @Nullable RemoteWakeUp remote;
     private final LocalWakeUp wakeUp = new LocalWakeUp();
 
@@ -37,24 +40,30 @@ public final class TableQueue {
     /**
      * @param name of the table as it was found
      * @param purges what removes rows older than this, a batch per call
+     * @param arrivals told of what is stored
      */
     public TableQueue(
             TableName name,
             TableSettings settings,
             Supplier<TransactionalSource> sources,
             Function<Duration, IntSupplier> purges,
+            Arrivals arrivals,
             @Nullable RemoteWakeUp remote) {
         this.name = name;
         this.settings = settings;
         this.sources = sources;
         this.purges = purges;
+        this.arrivals = arrivals;
         this.remote = remote;
     }
 
     public PollerBuilder poller() {
         PollerBuilder poller = Poller.from(source()).ticker(settings.ticker()).wakeUp(wakeUp);
         if (remote != null) {
-            poller.wakeUp(remote);
+            poller.wakeUp(wake -> remote.subscribe(() -> {
+                arrivals.storedAny();
+                wake.run();
+            }));
         }
         settings.listeners().forEach(poller::listener);
         return poller;
@@ -69,6 +78,7 @@ public final class TableQueue {
     }
 
     public void wakeUp() {
+        arrivals.committed();
         if (settings.wakesLocally()) {
             wakeUp.ring();
         }
@@ -77,8 +87,20 @@ public final class TableQueue {
         }
     }
 
+    /** These were stored. */
+    public void stored(Connection tx, Collection<Message> messages) {
+        arrivals.stored(messages);
+        wakeAfter(tx);
+    }
+
+    /** Something was stored. */
+    public void stored(Connection tx) {
+        arrivals.storedAny();
+        wakeAfter(tx);
+    }
+
     /** Wakes the pollers once this transaction has committed, where its connection can tell. */
-    public void wakeAfter(Connection tx) {
+    private void wakeAfter(Connection tx) {
         try {
             AfterCommit.on(tx, wakeAll);
         } catch (SQLException e) {

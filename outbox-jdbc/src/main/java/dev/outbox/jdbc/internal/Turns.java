@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
 /**
  * In which order one source asks its roads. Those that had something last time take turns. One that was empty
  * rests for some claims, but not for long, as long as others have something; if none has, all are asked, the one that
- * had something last before the others. Not thread-safe.
+ * had something last before the others. A road for which this process has stored something does not rest. Not thread-safe.
  */
 public final class Turns {
     /** How many claims an empty road is left out of. */
@@ -39,17 +39,24 @@ public final class Turns {
 
     private final Map<Road, Integer> resting = new EnumMap<>(Road.class);
     private final Map<Road, Long> emptyAt = new EnumMap<>(Road.class);
+    private final Map<Road, Long> arrivedBefore = new EnumMap<>(Road.class);
     private final LongSupplier ticker;
+    private final Arrivals arrivals;
 
-    public Turns(LongSupplier ticker) {
+    public Turns(LongSupplier ticker, Arrivals arrivals) {
         this.ticker = ticker;
+        this.arrivals = arrivals;
     }
 
-    /** Asks road after road until one has something; more than one only if the first ones were empty. */
+    /**
+     * Asks road after road until one has something; more than one only if the first ones were empty. There may be more if a
+     * road said so, or if one was neither asked nor rests.
+     */
     public Claimed walk(Walk walk) throws SQLException {
         Claimed claimed = Claimed.nothing();
         boolean more = false;
         for (Road road : order()) {
+            arrivedBefore.put(road, arrivals.on(road));
             try {
                 claimed = walk.on(road);
             } catch (SQLException | RuntimeException e) {
@@ -59,7 +66,7 @@ public final class Turns {
             more |= claimed.more();
             if (!claimed.isEmpty()) {
                 found(road);
-                return claimed;
+                return claimed.more(more || inTurn.stream().anyMatch(other -> other != road && !rests(other)));
             }
             if (claimed.more()) {
                 unfinished(road);
@@ -67,7 +74,7 @@ public final class Turns {
                 empty(road);
             }
         }
-        return new Claimed(claimed.ownerToken(), claimed.at(), List.of(), List.of(), more);
+        return claimed.more(more);
     }
 
     List<Road> order() {
@@ -79,6 +86,7 @@ public final class Turns {
 
     private boolean rests(Road road) {
         return resting.getOrDefault(road, 0) > 0
+                && arrivals.on(road) == arrivedBefore.getOrDefault(road, 0L)
                 && ticker.getAsLong() - emptyAt.getOrDefault(road, 0L) < LONGEST_REST.toNanos();
     }
 

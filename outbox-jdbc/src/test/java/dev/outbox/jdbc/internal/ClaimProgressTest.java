@@ -33,7 +33,8 @@ class ClaimProgressTest {
                 @Override
                 public void due(Query query, Instant[] after, long[] afterSequences, Instant[] upTo) {}
             },
-            new FreedKeys());
+            new FreedKeys(),
+            new Arrivals());
 
     @Test
     void aRouteThatFailsDoesNotMakeTheOthersStartAgain() throws SQLException {

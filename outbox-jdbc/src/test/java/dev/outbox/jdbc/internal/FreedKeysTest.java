@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.Message;
 import dev.outbox.OnDead;
 import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.FreedKeys.Hint;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Unchanged;
@@ -16,6 +17,8 @@ import org.junit.jupiter.api.Test;
 
 class FreedKeysTest {
     private static final long LATER = 1_000;
+    private static final long START = FreedKeys.START;
+    private static final long SECOND = FreedKeys.BOUND_HOLDS.toNanos();
 
     private final FreedKeys keys = new FreedKeys();
 
@@ -24,9 +27,9 @@ class FreedKeysTest {
         claim(item("k", 7), item("k", 8));
 
         settle(Settlement.done(lease(7)));
-        assertThat(keys.next(10)).isEmpty();
+        assertThat(next()).isEmpty();
         settle(Settlement.done(lease(8)));
-        assertThat(keys.next(10)).containsExactly("k");
+        assertThat(next()).containsExactly("k");
     }
 
     @Test
@@ -34,7 +37,7 @@ class FreedKeysTest {
         claim(item("skipped", 1), item("blocked", 2));
         settle(Settlement.dead(lease(1), "broken"), Settlement.dead(lease(2), "broken", OnDead.BLOCK));
 
-        assertThat(keys.next(10)).containsExactly("skipped");
+        assertThat(next()).containsExactly("skipped");
     }
 
     @Test
@@ -42,7 +45,7 @@ class FreedKeysTest {
         claim(item("k", 1));
         settle(Settlement.retry(lease(1), Duration.ofSeconds(1), "refused"));
 
-        assertThat(keys.next(10)).isEmpty();
+        assertThat(next()).isEmpty();
     }
 
     @Test
@@ -50,7 +53,7 @@ class FreedKeysTest {
         claim(item("k", 3), item("k", 4));
         settle(Settlement.release(lease(3), false), Settlement.release(lease(4), false));
 
-        assertThat(keys.next(10)).containsExactly("k");
+        assertThat(next()).containsExactly("k");
     }
 
     @Test
@@ -58,7 +61,7 @@ class FreedKeysTest {
         claim(item("k", 1));
         keys.settled(List.of(Settlement.retry(lease(1), Duration.ZERO, "late")), Unchanged.lost(Set.of(lease(1))));
 
-        assertThat(keys.next(10)).containsExactly("k");
+        assertThat(next()).containsExactly("k");
     }
 
     @Test
@@ -68,15 +71,15 @@ class FreedKeysTest {
         assertThat(keys.inFlight(0)).containsExactly("k");
         settle(Settlement.done(lease(1)));
 
-        assertThat(keys.next(10)).containsExactly("k");
+        assertThat(next()).containsExactly("k");
     }
 
     @Test
     void aKeyThatWasTakenIsForgotten() {
         freed("k", 1);
-        keys.looked(keys.next(10), Set.of("k"), true);
+        keys.looked(keys.next(10, 0), Set.of("k"), true);
 
-        assertThat(keys.next(10)).isEmpty();
+        assertThat(next()).isEmpty();
     }
 
     @Test
@@ -84,20 +87,20 @@ class FreedKeysTest {
         freed("k", 1);
         assertThat(keys.hasNew()).isTrue();
         for (int i = 0; i < 9; i++) {
-            keys.looked(keys.next(10), Set.of(), true);
+            keys.looked(keys.next(10, 0), Set.of(), true);
             assertThat(keys.hasNew()).isFalse();
         }
-        assertThat(keys.next(10)).hasSize(1);
-        keys.looked(keys.next(10), Set.of(), true);
+        assertThat(next()).hasSize(1);
+        keys.looked(keys.next(10, 0), Set.of(), true);
 
-        assertThat(keys.next(10)).isEmpty();
+        assertThat(next()).isEmpty();
     }
 
     @Test
     void aFullClaimSaysNothingAboutKeysItDidNotTake() {
         freed("k", 1);
         for (int i = 0; i < 10; i++) {
-            keys.looked(keys.next(10), Set.of(), false);
+            keys.looked(keys.next(10, 0), Set.of(), false);
         }
 
         assertThat(keys.hasNew()).isTrue();
@@ -113,14 +116,73 @@ class FreedKeysTest {
     }
 
     @Test
+    void aKeyIsLookedAtAboveWhatItsRunHasFinished() {
+        claim(item("k", 7), item("k", 8));
+        settle(Settlement.done(lease(7)), Settlement.done(lease(8)));
+        assertThat(keys.next(10, 0)).as("at first from the start").containsExactly(new Hint("k", START));
+
+        assertThat(keys.next(10, 1)).containsExactly(new Hint("k", 8));
+    }
+
+    @Test
+    void aKeyIsLookedAtFromItsStartOnceASecond() {
+        freed("k", 1);
+        keys.next(10, 0);
+
+        assertThat(keys.next(10, SECOND - 1)).containsExactly(new Hint("k", 1));
+        assertThat(keys.next(10, SECOND)).containsExactly(new Hint("k", START));
+        assertThat(keys.next(10, SECOND + 1)).containsExactly(new Hint("k", 1));
+    }
+
+    @Test
+    void theBoundStaysBelowWhatGoesBack() {
+        claim(item("k", 1), item("k", 2), item("k", 3));
+        settle(Settlement.done(lease(1)), Settlement.release(lease(2), true), Settlement.release(lease(3), false));
+        keys.next(10, 0);
+
+        assertThat(keys.next(10, 1)).containsExactly(new Hint("k", 1));
+    }
+
+    @Test
+    void theBoundStaysBelowWhatIsNotSettledYet() {
+        claim(item("k", 1), item("k", 2));
+        settle(Settlement.done(lease(2)));
+        keys.next(10, 0);
+
+        assertThat(keys.next(10, 1)).containsExactly(new Hint("k", START));
+    }
+
+    @Test
+    void aSettleThatMayBeRolledBackGivesNoBound() {
+        claim(item("k", 1));
+        keys.settledUncommitted(List.of(Settlement.done(lease(1))), Unchanged.NONE);
+        keys.next(10, 0);
+
+        assertThat(keys.next(10, 1)).containsExactly(new Hint("k", START));
+    }
+
+    @Test
+    void aLostLeaseGivesNoBound() {
+        claim(item("k", 1));
+        keys.settled(List.of(Settlement.done(lease(1))), Unchanged.lost(Set.of(lease(1))));
+        keys.next(10, 0);
+
+        assertThat(keys.next(10, 1)).containsExactly(new Hint("k", START));
+    }
+
+    @Test
     void memoryIsBounded() {
         for (int i = 0; i < 50_000; i++) {
             freed("k" + i, i);
             claim(item("lost" + i, -i));
         }
 
-        assertThat(keys.next(Integer.MAX_VALUE)).hasSize(20_000);
+        assertThat(keys.next(Integer.MAX_VALUE, 0)).hasSize(20_000);
         assertThat(keys.inFlight(0)).hasSize(20_000);
+    }
+
+    private List<String> next() {
+        return keys.next(10, 0).stream().map(Hint::key).toList();
     }
 
     private void freed(String key, long sequence) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class KeyScanTest {
     private static final int COUNT = 100;
     private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
-    private static final Seen NOTHING = new Seen(false, List.of(), false, null, 0, false, "", false);
+    private static final Seen NOTHING = new Seen(false, 0, List.of(), false, null, 0, false, "", false);
 
     private final AtomicLong clock = new AtomicLong();
     private final FreedKeys freed = new FreedKeys();
@@ -45,7 +45,7 @@ class KeyScanTest {
 
     @Test
     void anIdleScanGoesOneStretchOfTheRoundASecondAndIsNotBusy() {
-        Seen stretch = new Seen(false, List.of(), false, null, 0, false, "m", false);
+        Seen stretch = new Seen(false, 0, List.of(), false, null, 0, false, "m", false);
         int stretches = 0;
         for (int i = 0; i < 100; i++) {
             pass(Duration.ofMillis(100));
@@ -62,7 +62,7 @@ class KeyScanTest {
         pass(Duration.ofSeconds(1));
         scan.look(COUNT);
 
-        assertThat(scan.end(new Seen(false, List.of(), false, null, 0, false, "", true), false, NOW))
+        assertThat(scan.end(new Seen(false, 0, List.of(), false, null, 0, false, "", true), false, NOW))
                 .isFalse();
         assertThat(scan.look(COUNT).places()).doesNotContain(Place.ROUND);
     }
@@ -73,7 +73,7 @@ class KeyScanTest {
         scan.look(COUNT);
         scan.took("k");
 
-        assertThat(scan.end(new Seen(false, List.of(), false, null, 0, false, "m", true), false, NOW))
+        assertThat(scan.end(new Seen(false, 0, List.of(), false, null, 0, false, "m", true), false, NOW))
                 .isTrue();
         assertThat(scan.look(COUNT).places()).contains(Place.ROUND);
     }
@@ -129,7 +129,7 @@ class KeyScanTest {
         pass(Duration.ofSeconds(1));
         scan.look(COUNT);
         boolean more = scan.end(
-                new Seen(false, Arrays.asList(null, 5L, null), false, NOW.minusSeconds(5), 5, false, "m", false),
+                new Seen(false, 0, Arrays.asList(null, 5L, null), false, NOW.minusSeconds(5), 5, false, "m", false),
                 true,
                 NOW);
 
@@ -141,7 +141,7 @@ class KeyScanTest {
 
     @Test
     void aCutRoundGoesOnAfterTheLastKeyThatWasTaken() {
-        Seen stretch = new Seen(false, List.of(), false, null, 0, false, "x", true);
+        Seen stretch = new Seen(false, 0, List.of(), false, null, 0, false, "x", true);
         String first = "";
         for (int i = 0; i < 4; i++) {
             pass(Duration.ofSeconds(1));
@@ -191,7 +191,7 @@ class KeyScanTest {
         for (int i = 0; i < keys * each; i++) {
             scan.took("key-" + i % keys);
         }
-        scan.end(new Seen(true, List.of(), false, null, 0, false, "", false), false, NOW);
+        scan.end(new Seen(true, 0, List.of(), false, null, 0, false, "", false), false, NOW);
     }
 
     private void pass(Duration time) {
@@ -209,10 +209,10 @@ class KeyScanTest {
     }
 
     private static Seen arrived(boolean more, long to) {
-        return new Seen(false, Arrays.asList(null, to, null), more, null, 0, false, "", false);
+        return new Seen(false, 0, Arrays.asList(null, to, null), more, null, 0, false, "", false);
     }
 
     private static Seen due(@Nullable Instant to, long sequence) {
-        return new Seen(false, List.of(), false, to, sequence, false, "", false);
+        return new Seen(false, 0, List.of(), false, to, sequence, false, "", false);
     }
 }

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 
 class TurnsTest {
     private final AtomicLong time = new AtomicLong();
-    private final Turns turns = new Turns(time::get);
+    private final Arrivals arrivals = new Arrivals();
+    private final Turns turns = new Turns(time::get, arrivals);
 
     /** Asks roads until one of these has something, as a claim does; which one that is, or null. */
     private Turns.Road claim(List<Turns.Road> asked, Turns.Road... busy) {
@@ -117,6 +118,48 @@ class TurnsTest {
     void aClaimThatFindsNothingSaysWhetherARoadHasNotComeToItsEnd() throws SQLException {
         assertThat(turns.walk(road -> claimed(0, road == READY)).more()).isTrue();
         assertThat(turns.walk(road -> claimed(0, false)).more()).isFalse();
+    }
+
+    @Test
+    void aClaimThatFindsSomethingSaysWhetherAnotherRoadMayHaveMore() throws SQLException {
+        assertThat(turns.walk(road -> claimed(road == READY ? 1 : 0, false)).more())
+                .as("the others were not asked")
+                .isTrue();
+        assertThat(turns.walk(road -> claimed(road == READY ? 1 : 0, false)).more())
+                .as("the others were empty")
+                .isFalse();
+        assertThat(turns.walk(road -> claimed(road == READY ? 1 : 0, true)).more())
+                .as("the road has more")
+                .isTrue();
+        time.addAndGet(Duration.ofSeconds(1).toNanos());
+        assertThat(turns.walk(road -> claimed(1, false)).more())
+                .as("the others were empty long ago")
+                .isTrue();
+    }
+
+    @Test
+    void aRoadDoesNotRestIfSomethingWasStoredForIt() throws SQLException {
+        turns.walk(road -> claimed(0, false));
+        assertThat(askedWhileReadyHasSomething()).doesNotContain(KEYS);
+
+        arrivals.stored(List.of(Message.to("t").key("k").payload("")));
+        assertThat(askedWhileReadyHasSomething()).contains(KEYS).doesNotContain(WAITING);
+        assertThat(askedWhileReadyHasSomething()).doesNotContain(KEYS);
+        arrivals.committed();
+        assertThat(askedWhileReadyHasSomething())
+                .as("a claim before the commit could not see it")
+                .contains(KEYS);
+        arrivals.committed();
+        assertThat(askedWhileReadyHasSomething()).doesNotContain(KEYS);
+    }
+
+    private List<Turns.Road> askedWhileReadyHasSomething() throws SQLException {
+        List<Turns.Road> asked = new ArrayList<>();
+        turns.walk(road -> {
+            asked.add(road);
+            return claimed(road == READY ? 1 : 0, false);
+        });
+        return asked;
     }
 
     private static Claimed claimed(int items, boolean more) {
