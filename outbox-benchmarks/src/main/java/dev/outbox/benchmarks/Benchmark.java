@@ -100,7 +100,7 @@ public final class Benchmark {
         if (round > 0) {
             results.add(new Results.Row(scenario.name(), contender.name(), round, measurement));
         }
-        out.printf("%-20s %-9s %-13s %s%n", scenario.name(), label(round), contender.name(), text(measurement));
+        out.printf("%-25s %-9s %-13s %s%n", scenario.name(), label(round), contender.name(), text(measurement));
     }
 
     private String label(int round) {
@@ -112,6 +112,7 @@ public final class Benchmark {
                         + number("  p50 %.2f ms", m.p50Millis())
                         + number("  p99 %.2f ms", m.p99Millis())
                         + number("  max %.2f ms", m.maxMillis())
+                        + number("%,9.0f /min", m.idlePerMinute())
                         + number("  db CPU %.1f us", m.databaseCpuMicros())
                         + number("  WAL %,.0f B", m.walBytes()))
                 .stripTrailing();

@@ -28,14 +28,26 @@ final class Meter {
     }
 
     Measurement read(int messages) throws SQLException {
+        return read(messages / ((stopped - started) / 1e9), null, messages);
+    }
+
+    /** Of a poller that had nothing to deliver: everything is per minute. */
+    Measurement readIdle(long transactions) throws SQLException {
+        double minutes = (stopped - started) / 60e9;
+        return read(null, transactions / minutes, minutes);
+    }
+
+    private Measurement read(@Nullable Double perSecond, @Nullable Double idlePerMinute, double per)
+            throws SQLException {
         Long cpu = server.cpuMicros();
-        double wal = (double) (server.walBytes() - walAtStart) / messages;
+        double wal = (server.walBytes() - walAtStart) / per;
         return new Measurement(
-                messages / ((stopped - started) / 1e9),
+                perSecond,
                 null,
                 null,
                 null,
-                cpu == null || cpuAtStart == null ? null : (double) (cpu - cpuAtStart) / messages,
+                idlePerMinute,
+                cpu == null || cpuAtStart == null ? null : (cpu - cpuAtStart) / per,
                 wal);
     }
 }

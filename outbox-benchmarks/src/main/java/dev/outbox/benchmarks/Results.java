@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Every measurement of a run, and the file of them. */
 final class Results {
-    static final String HEADER = "scenario,contender,round,per_second,p50_ms,p99_ms,max_ms,db_cpu_us,wal_bytes";
+    static final String HEADER =
+            "scenario,contender,round,per_second,p50_ms,p99_ms,max_ms,idle_per_minute,db_cpu_us,wal_bytes";
 
     private final List<Row> rows = new ArrayList<>();
 
@@ -65,6 +66,7 @@ final class Results {
                 number("%.3f", m.p50Millis()),
                 number("%.3f", m.p99Millis()),
                 number("%.3f", m.maxMillis()),
+                number("%.0f", m.idlePerMinute()),
                 number("%.1f", m.databaseCpuMicros()),
                 number("%.0f", m.walBytes()));
     }

@@ -43,7 +43,8 @@ record Scenario(
     enum Metric {
         PER_SECOND("messages per second"),
         LATENCY("milliseconds from commit to destination, median"),
-        SLOWEST_PERCENT("milliseconds from commit to destination, 99th percentile");
+        SLOWEST_PERCENT("milliseconds from commit to destination, 99th percentile"),
+        IDLE_PER_MINUTE("transactions per minute of an idle poller");
 
         private final String unit;
 
@@ -61,6 +62,7 @@ record Scenario(
                 case PER_SECOND -> measurement.perSecond();
                 case LATENCY -> measurement.p50Millis();
                 case SLOWEST_PERCENT -> measurement.p99Millis();
+                case IDLE_PER_MINUTE -> measurement.idlePerMinute();
             };
         }
     }

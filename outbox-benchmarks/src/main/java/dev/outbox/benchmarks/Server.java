@@ -106,6 +106,11 @@ final class Server implements AutoCloseable {
         return number("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn");
     }
 
+    /** How many transactions the server has reported for the database of {@link #emptyDatabase}. */
+    long transactions() throws SQLException {
+        return number("SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()");
+    }
+
     /** CPU time of the server until now, or null where it cannot be known. */
     @Nullable
     Long cpuMicros() {

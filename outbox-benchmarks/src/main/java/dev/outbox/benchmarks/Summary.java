@@ -47,7 +47,7 @@ final class Summary {
 
     private List<String> header() {
         List<String> header = new ArrayList<>(List.of(scenario.name(), "per second", "lowest", "highest"));
-        header.addAll(List.of("p50 ms", "p99 ms", "max ms", "db CPU us", "WAL bytes"));
+        header.addAll(List.of("p50 ms", "p99 ms", "max ms", "idle/min", "db CPU us", "WAL bytes"));
         references().forEach(reference -> header.add("x " + reference));
         if (scenario.base() != null) {
             header.add("x own " + scenario.base());
@@ -65,6 +65,7 @@ final class Summary {
         line.add(median("%.2f", contender, Measurement::p50Millis));
         line.add(median("%.2f", contender, Measurement::p99Millis));
         line.add(median("%.2f", contender, Measurement::maxMillis));
+        line.add(median("%,.0f", contender, Measurement::idlePerMinute));
         line.add(median("%.1f", contender, Measurement::databaseCpuMicros));
         line.add(median("%,.0f", contender, Measurement::walBytes));
         Double own = results.median(scenario.name(), contender, this::figure);

@@ -25,9 +25,10 @@
  * as db-scheduler is called void: a slow baseline flatters.
  *
  * <p><b>Columns.</b> {@code per_second}: messages; for drains until the last delivery, for enqueue until the last commit.
- * {@code p50_ms}, {@code p99_ms}, {@code max_ms}: from the return of the commit to the call of the destination. {@code db_cpu_us}: CPU
- * time of all server processes per message, where {@code /proc} tells. {@code wal_bytes}: write-ahead log per
- * message. What does not apply is empty.
+ * {@code p50_ms}, {@code p99_ms}, {@code max_ms}: from the return of the commit to the call of the destination. {@code idle_per_minute}:
+ * transactions that the server counted while a poller had nothing to deliver. {@code db_cpu_us}: CPU time of all server
+ * processes per message, or per minute of an idle poller, where {@code /proc} tells. {@code wal_bytes}: write-ahead log
+ * per message, or per minute of an idle poller. What does not apply is empty.
  */
 @NullMarked
 package dev.outbox.benchmarks;

@@ -63,9 +63,10 @@ class SmokeIT {
                 .toArray(String[]::new);
 
         assertThat(lines.get(0))
-                .isEqualTo("scenario,contender,round,per_second,p50_ms,p99_ms,max_ms,db_cpu_us,wal_bytes");
+                .isEqualTo(
+                        "scenario,contender,round,per_second,p50_ms,p99_ms,max_ms,idle_per_minute,db_cpu_us,wal_bytes");
         assertThat(lines.subList(1, lines.size()))
-                .allMatch(line -> line.split(",", -1).length == 9)
+                .allMatch(line -> line.split(",", -1).length == 10)
                 .extracting(line -> line.replaceFirst("^([^,]*,[^,]*,[^,]*),.*", "$1"))
                 .containsExactlyInAnyOrder(beginnings);
     }

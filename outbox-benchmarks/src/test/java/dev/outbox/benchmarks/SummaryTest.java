@@ -54,7 +54,8 @@ class SummaryTest {
 
     private void measured(String scenario, String contender, double... rates) {
         for (double rate : rates) {
-            results.add(new Results.Row(scenario, contender, 1, new Measurement(rate, null, null, null, null, null)));
+            results.add(
+                    new Results.Row(scenario, contender, 1, new Measurement(rate, null, null, null, null, null, null)));
         }
     }
 
