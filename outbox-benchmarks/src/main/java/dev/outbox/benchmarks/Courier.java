@@ -6,6 +6,9 @@ interface Courier {
 
     String settings();
 
+    /** Stores what is there before everything is started; nothing, unless a system needs it. */
+    default void prepare(Trial trial) throws Exception {}
+
     /** Starts everything. */
     Line start(Database database, Arrivals arrivals) throws Exception;
 

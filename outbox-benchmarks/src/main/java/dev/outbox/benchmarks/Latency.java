@@ -41,10 +41,11 @@ record Latency(Courier courier, int perSecond, int seconds, int threads) impleme
     @Override
     public Measurement run(Trial trial) throws Exception {
         Database database = trial.database();
-        // A smoke shortens the run and keeps the pace.
-        int messages = Math.max(20, trial.scale().of(perSecond * seconds));
+        // A smoke shortens the run to a second, or less, and keeps the pace.
+        int messages = Math.max(Math.min(20, perSecond), trial.scale().of(perSecond * seconds));
         Orders.install(database);
         Arrivals arrivals = new Arrivals(messages);
+        courier.prepare(trial);
         Courier.Line line = courier.start(database, arrivals);
         Measurement measurement;
         try {

@@ -5,6 +5,7 @@ import dev.outbox.Outbox;
 import dev.outbox.Poller;
 import dev.outbox.postgres.PostgresOutbox;
 import java.sql.SQLException;
+import java.util.UUID;
 import javax.sql.DataSource;
 
 /** Our poller in the JVM of those who enqueue, woken by their commits. */
@@ -31,11 +32,21 @@ final class OursWake implements Courier {
         return new OursLine(outbox, pool, poller::close);
     }
 
-    /** Enqueues in transactions that wake whoever listens. */
-    record OursLine(Outbox outbox, DataSource pool, Running poller) implements Line {
+    /**
+     * Enqueues in transactions that wake whoever listens.
+     *
+     * @param withKeys whether each message has a key, which no other has
+     */
+    record OursLine(Outbox outbox, DataSource pool, Running poller, boolean withKeys) implements Line {
+        OursLine(Outbox outbox, DataSource pool, Running poller) {
+            this(outbox, pool, poller, false);
+        }
+
         @Override
         public void commit(int number) throws SQLException {
-            Message message = Message.to("bench").payload(Payload.of(number));
+            Message message = Message.to("bench")
+                    .key(withKeys ? UUID.randomUUID().toString() : null)
+                    .payload(Payload.of(number));
             outbox.transaction(pool, tx -> {
                 Orders.insert(tx, number);
                 return outbox.enqueue(tx, message);

@@ -74,7 +74,8 @@ final class Scenarios {
                     new Enqueue(Receiver.OURS, 16_000, 1, 4),
                     new Enqueue(Receiver.LIMIT, 16_000, 1, 4)));
 
-    private static final List<Scenario> ALL = Stream.of(MESSAGES, Questions.scenarios(), List.of(adminPurge()))
+    private static final List<Scenario> ALL = Stream.of(
+                    MESSAGES, WaitingKeys.scenarios(), Questions.scenarios(), List.of(adminPurge()))
             .flatMap(List::stream)
             .toList();
 

@@ -83,7 +83,7 @@ final class Summary {
         List<String> names = scenario.contenders().stream().map(Contender::name).toList();
         List<String> others =
                 names.stream().filter(name -> !name.startsWith("ours-")).toList();
-        return others.isEmpty() ? names : others;
+        return others.isEmpty() && names.size() > 1 ? names : others;
     }
 
     private @Nullable Double figure(Measurement measurement) {

@@ -36,6 +36,20 @@ class SummaryTest {
     }
 
     @Test
+    void aSingleContenderIsComparedWithItsBaseAndNotWithItself() {
+        measured("waiting-keys-0-drain", "ours-ordered", 100);
+        measured("waiting-keys-1m-drain", "ours-ordered", 90);
+
+        List<String> lines = new Summary(scenario("waiting-keys-1m-drain"), results)
+                .table()
+                .lines()
+                .toList();
+
+        assertThat(lines.get(0)).endsWith("WAL bytes  x own waiting-keys-0-drain");
+        assertThat(lines.get(1)).matches("ours-ordered +90 +90 +90 +0\\.90");
+    }
+
+    @Test
     void aDrainWithASlowLimitIsVoid() {
         measured("drain-1n", "limit-delete", 400);
         measured("drain-1n", "db-scheduler", 100);
