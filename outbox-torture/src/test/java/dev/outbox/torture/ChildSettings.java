@@ -85,6 +85,14 @@ record ChildSettings(
         return faults.contains(Fault.POISON_STORM) ? 6 : faults.contains(Fault.FLAPPING) ? 20 : 60;
     }
 
+    /**
+     * A poller halves its batches while they take long. With huge payloads it must not: the count alone would soon keep
+     * a claim within the heap.
+     */
+    int minBatch() {
+        return has(Fault.HUGE_PAYLOADS) ? 100 : 20;
+    }
+
     Duration maxDeliveryTime() {
         return has(Fault.SLOW_DESTINATION) ? MAX_DELIVERY_TIME_OF_SLOW_DESTINATIONS : MAX_DELIVERY_TIME;
     }

@@ -14,8 +14,12 @@ final class Crew implements AutoCloseable {
     private static final int SIGKILL = 128 + 9;
     private static final int SIGTERM = 128 + 15;
 
-    /** Not enough for a batch of as many huge messages as a claim may have. */
-    private static final String HEAP_FOR_HUGE_PAYLOADS = "-Xmx256m";
+    /**
+     * The heap suffices for claims that are bounded by bytes, but not for as many huge messages as the count allows. A
+     * poller survives an {@link OutOfMemoryError}, and the items come back when their leases expire; so the error has to
+     * end the JVM, or the turn would not show it.
+     */
+    private static final List<String> OPTIONS_FOR_HUGE_PAYLOADS = List.of("-Xmx128m", "-XX:+ExitOnOutOfMemoryError");
 
     private final Turn.Plan plan;
     private final String jdbcUrl;
@@ -43,7 +47,7 @@ final class Crew implements AutoCloseable {
             jvmOptions.add("-javaagent:" + ClockAgent.jar(plan.directory()));
         }
         if (plan.faults().contains(Fault.HUGE_PAYLOADS)) {
-            jvmOptions.add(HEAP_FOR_HUGE_PAYLOADS);
+            jvmOptions.addAll(OPTIONS_FOR_HUGE_PAYLOADS);
         }
         this.producer = start(ProducerMain.class);
         for (int i = 0; i < plan.workers(); i++) {

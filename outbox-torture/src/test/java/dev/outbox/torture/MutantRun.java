@@ -65,7 +65,8 @@ final class MutantRun {
                 new Mutant(Mutants.EveryReceiptIsTheFirst.class, Violation.DUPLICATED, Fault.KILL_AFTER_COMMIT),
                 new Mutant(Mutants.AlteredContentNotNoticed.class, Violation.DUPLICATED, Fault.DUPLICATE_STORM),
                 new Mutant(Mutants.NoSyncInTheDatabase.class, Violation.STUCK, Fault.MIGRATION),
-                new Mutant(Mutants.FailuresHeldBack.class, Violation.LATE));
+                new Mutant(Mutants.FailuresHeldBack.class, Violation.LATE),
+                new Mutant(Mutants.ClaimsNotBoundedByBytes.class, Violation.STUCK, Fault.HUGE_PAYLOADS));
     }
 
     /** @param names {@code all}, or names with commas between them */

@@ -351,6 +351,19 @@ final class Mutants {
         }
     }
 
+    /** Claims are bounded by count only. */
+    static final class ClaimsNotBoundedByBytes implements Variant {
+        @Override
+        public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
+            return new ForwardingSource(honest) {
+                @Override
+                public Claim claim(ClaimRequest request) {
+                    return super.claim(request.maxBytes(Integer.MAX_VALUE));
+                }
+            };
+        }
+    }
+
     /** Who writes only the old columns must be careful to do it before the backfill comes by. */
     static final class NoSyncInTheDatabase implements Variant {
         @Override

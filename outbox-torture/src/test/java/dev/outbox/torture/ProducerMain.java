@@ -10,7 +10,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -31,18 +30,13 @@ final class ProducerMain {
     private static final int STORM_ONE_IN = 15;
 
     /**
-     * So many huge messages are sent in a row and due at the same time, so that they may all be in one claim. In the memory of a
-     * worker they are twice as large as they are stored.
+     * So many huge messages are committed together. However the workers share them, one of the claims has too many for
+     * the heap if only their count bounds it. While a claim is read, each takes twice its size.
      */
-    private static final int HUGE_MESSAGES = 40;
+    private static final int HUGE_MESSAGES = 150;
 
-    private static final int HUGE_IN_A_TRANSACTION = 10;
-
-    /** Huge messages are due at the next multiple of this. */
-    private static final long HUGE_DUE_EVERY_MILLIS = 5_000;
-
-    /** After so many transactions of a thread there are huge ones again. */
-    private static final int HUGE_EVERY = 100;
+    /** One transaction in so many of one thread, and its first, has huge messages. */
+    private static final int HUGE_ONE_IN = 100;
 
     private final ChildSettings settings;
     private final HikariDataSource pool;
@@ -102,7 +96,7 @@ final class ProducerMain {
                 }
                 String tx = settings.name() + "-" + number + "-" + count;
                 List<Message> messages = messages(tx, random);
-                boolean rollsBack = random.nextInt(12) == 0;
+                boolean rollsBack = random.nextInt(12) == 0 && !isHuge(tx);
                 history.write("attempted", tx, messages.size());
                 while (!attempt(tx, messages, rollsBack, random)) {
                     if (stop.await(10, TimeUnit.MILLISECONDS)) {
@@ -168,21 +162,17 @@ final class ProducerMain {
         return settings.has(Fault.POISON_STORM) && !isHuge(tx) && count(tx) % STORM_ONE_IN == 1;
     }
 
-    /** Some transactions in a row, of one thread. */
     private boolean isHuge(String tx) {
         return settings.has(Fault.HUGE_PAYLOADS)
                 && tx.startsWith(settings.name() + "-1-")
-                && count(tx) % HUGE_EVERY < HUGE_MESSAGES / HUGE_IN_A_TRANSACTION;
+                && count(tx) % HUGE_ONE_IN == 0;
     }
 
     private static List<Message> hugeMessages(String tx) {
         String payload = Payload.FINE.hugeText();
-        long periods = System.currentTimeMillis() / HUGE_DUE_EVERY_MILLIS;
-        Instant due = Instant.ofEpochMilli((periods + 1) * HUGE_DUE_EVERY_MILLIS);
         List<Message> messages = new ArrayList<>();
-        for (int i = 0; i < HUGE_IN_A_TRANSACTION; i++) {
-            messages.add(
-                    Message.to(Consumer.EDGE).id(tx + "-" + i).payload(payload).due(due));
+        for (int i = 0; i < HUGE_MESSAGES; i++) {
+            messages.add(Message.to(Consumer.EDGE).id(tx + "-" + i).payload(payload));
         }
         return messages;
     }
@@ -240,6 +230,8 @@ final class ProducerMain {
                     if (!happened) { // an old application knows no better way
                         enqueueAsEver(connection, messages);
                     }
+                } else if (isHuge(tx)) { // one statement with all of them would not fit into the heap
+                    messages.forEach(message -> outbox.enqueue(connection, message));
                 } else if (settings.has(Fault.DEADLOCK) && messages.size() < 20) {
                     List<Message> anyOrder = new ArrayList<>(messages);
                     Collections.shuffle(anyOrder, random);

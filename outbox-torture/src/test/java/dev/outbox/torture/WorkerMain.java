@@ -69,7 +69,7 @@ final class WorkerMain {
         atWork.set(consumer);
         Poller deliveries = poller(settings, watched(outbox, variant, pool, history, plan))
                 .name(settings.name())
-                .batchSize(20, 200)
+                .batchSize(settings.minBatch(), 200)
                 .toBatch(consumer)
                 .start();
         Poller handling = poller(settings, watched(inbox, variant, pool, history, plan))
