@@ -1,6 +1,6 @@
 package dev.outbox.postgres;
 
-import dev.outbox.jdbc.internal.Hash;
+import dev.outbox.jdbc.internal.KeyLocks;
 import dev.outbox.jdbc.internal.MessageRow;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.TableName;
@@ -32,11 +32,7 @@ import java.util.Objects;
  * <p>Both expressions belong where an insert looks before it draws sequences: in WHERE, or in a FROM item that it reads.
  */
 final class PostgresKeyLocks {
-    /**
-     * A default server has room for some 10,000 locks (64 for each of 100 connections, and a reserve). So about forty
-     * transactions may hold this many at a time.
-     */
-    static final int MOST = 250;
+    static final int MOST = KeyLocks.MOST;
 
     /** A separator and 16 digits. */
     private static final int MARK_LENGTH = 17;
@@ -77,21 +73,17 @@ final class PostgresKeyLocks {
                 FROM (SELECT COALESCE(current_setting('outbox.locks', true), '') AS held OFFSET 0) before
                 OFFSET 0) asked""".formatted(MOST * MARK_LENGTH);
 
-    private final String space;
-    private final long entering;
-    private final long holding;
+    private final KeyLocks numbers;
 
     /** @param table with its schema */
     PostgresKeyLocks(TableName table) {
-        this.space = table + " key ";
-        this.entering = Hash.of(table + " entering");
-        this.holding = Hash.of(table + " holding");
+        this.numbers = new KeyLocks(table);
     }
 
     void set(Query query, String key) throws SQLException {
-        long lock = lock(key);
-        query.set("entering", entering)
-                .set("holding", holding)
+        long lock = numbers.of(key);
+        query.set("entering", numbers.entering())
+                .set("holding", numbers.holding())
                 .set("lock", lock)
                 .set("mark", mark(lock));
     }
@@ -102,25 +94,21 @@ final class PostgresKeyLocks {
                 ? rows.stream()
                         .map(row -> row.message().key())
                         .filter(Objects::nonNull)
-                        .mapToLong(this::lock)
+                        .mapToLong(numbers::of)
                         .distinct()
                         .sorted()
                         .toArray()
                 : new long[0];
-        Object[] numbers = new Object[locks.length];
+        Object[] sorted = new Object[locks.length];
         Object[] marks = new Object[locks.length];
         for (int i = 0; i < locks.length; i++) {
-            numbers[i] = locks[i];
+            sorted[i] = locks[i];
             marks[i] = mark(locks[i]);
         }
-        query.set("entering", entering)
-                .set("holding", holding)
-                .setArray("locks", "int8", numbers)
+        query.set("entering", numbers.entering())
+                .set("holding", numbers.holding())
+                .setArray("locks", "int8", sorted)
                 .setArray("marks", "text", marks);
-    }
-
-    private long lock(String key) {
-        return Hash.of(space + key);
     }
 
     private static String mark(long lock) {
