@@ -1,6 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.internal.KeyLocks;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,12 +15,13 @@ import java.util.stream.Collectors;
 /**
  * The dead letters of outbox and inbox in one view: seen, put back, or given up for good.
  *
- * <p>Actions work in batches of 500, each with its audit rows in a transaction of its own: what is interrupted is done
+ * <p>Actions work in batches of 250, each with its audit rows in a transaction of its own: what is interrupted is done
  * in part, and may simply be repeated. Only Dead items are ever touched, and those that somebody else is at are
  * skipped. Nobody is woken: pollers find what was put back when they poll next. Thread-safe.
  */
 public final class DeadLetters {
-    private static final int BATCH = 500;
+    /** A requeue locks the key of each item. */
+    private static final int BATCH = KeyLocks.MOST;
 
     /** A dry run counts no further. */
     private static final int MOST_COUNTED = 100_000;
@@ -69,12 +71,18 @@ public final class DeadLetters {
      * maxAge} of the poller bounds, counts from its new due time. Skips inbox items
      * that came longer ago than {@link Admin.Builder#inboxRetention}, unless forced, and records that no handler would
      * take.
+     *
+     * <p>An item that blocks its key keeps its place. An item that was skipped goes to the end of its key, because the key
+     * has gone on without it; it gets a new sequence. Skipped items of one batch keep their order; of several batches, those
+     * that died first go first. For their new place a batch waits until open transactions that stored messages of the
+     * same keys have ended, each up to 10 s or a shorter {@code lock_timeout} of the connection. Then it fails, which is
+     * retryable; the batches before it stay done. On SQL Server skipped items keep their sequence.
      */
     public ActionResult requeue(DeadFilter filter, Requeue how) {
         return act(filter, new Action.Requeuing(how, inboxRetention));
     }
 
-    /** Puts back these items; those that cannot be are skipped. */
+    /** {@link #requeue(DeadFilter, Requeue)} of these items, in the order of their sequence; those that cannot be are skipped. */
     public ActionResult requeue(Collection<ItemRef> items, Requeue how) {
         return act(items, new Action.Requeuing(how, inboxRetention));
     }
@@ -147,22 +155,37 @@ public final class DeadLetters {
             for (Box box : Box.values()) {
                 List<ItemRef> here =
                         refs.stream().filter(ref -> ref.box() == box).toList();
-                for (int from = 0; from < here.size(); from += BATCH) {
-                    AdminTable table = session.table(box);
-                    act(session, table, here.subList(from, Math.min(here.size(), from + BATCH)), action, tally);
+                if (!here.isEmpty()) {
+                    act(session, session.table(box), here, action, tally);
                 }
             }
             return tally.result();
         });
     }
 
+    /** In the order of their sequence, whatever the order in which they were given. */
     private static void act(Session session, AdminTable table, List<ItemRef> refs, Action action, Tally tally)
             throws SQLException {
         DeadTable dead = new DeadTable(session, action.dryRun() ? table.ready() : table.auditable());
-        List<Item> found = new LookupTable(session, table).byIds(refs);
+        LookupTable lookup = new LookupTable(session, table);
+        List<Item> found = new ArrayList<>();
+        for (List<ItemRef> batch : batches(refs)) {
+            found.addAll(lookup.byIds(batch));
+        }
+        found.sort(Comparator.comparingLong(Item::sequence));
         Set<ItemRef> known = found.stream().map(Item::ref).collect(Collectors.toSet());
         refs.stream().filter(ref -> !known.contains(ref)).forEach(ref -> tally.skip(ref, "there is no such item"));
-        Set<ItemRef> changed = action.dryRun() ? action.possible(found) : action.run(dead, found, tally.count());
-        tally.add(found, changed, action);
+        for (List<Item> batch : batches(found)) {
+            Set<ItemRef> changed = action.dryRun() ? action.possible(batch) : action.run(dead, batch, tally.count());
+            tally.add(batch, changed, action);
+        }
+    }
+
+    private static <T> List<List<T>> batches(List<T> all) {
+        List<List<T>> batches = new ArrayList<>();
+        for (int from = 0; from < all.size(); from += BATCH) {
+            batches.add(all.subList(from, Math.min(all.size(), from + BATCH)));
+        }
+        return batches;
     }
 }

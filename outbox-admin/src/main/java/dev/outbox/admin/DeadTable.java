@@ -1,7 +1,9 @@
 package dev.outbox.admin;
 
+import dev.outbox.jdbc.internal.KeyLocks;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.Timestamps;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -11,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -121,15 +124,62 @@ final class DeadTable {
                 .set("error", session.text(filter.error()));
     }
 
-    /** @param before how many this action has put back already, which are due first */
+    /**
+     * Where skipped items go to the end of their keys, the keys are locked before anything else: the requeue must see what
+     * was committed before it had the locks, and it must not wait for a key while it has rows.
+     *
+     * @param batch at most {@link KeyLocks#MOST}
+     * @param before how many this action has put back already, which are due first
+     */
     Set<ItemRef> requeue(List<Item> batch, Requeue how, @Nullable Duration window, long before) throws SQLException {
-        try (Query query = audited(sql.requeue(), batch, how.actor(), how.reason())) {
-            query.set("window", window)
-                    .set("delay", how.delay())
-                    .set("spacing", how.rate() == Requeue.ALL_AT_ONCE ? 0L : 1_000_000L / how.rate())
-                    .set("before", before);
-            return changed(query);
+        Optional<Flavor.EndOfKeySql> endOfKey = sql.endOfKey();
+        if (endOfKey.isEmpty() || batch.stream().allMatch(item -> item.key() == null)) {
+            try (Query query = requeuing(batch, how, window, before)) {
+                return changed(query);
+            }
         }
+        return session.inTransaction(() -> {
+            lockKeys(batch, endOfKey.get().lockKeys());
+            Set<ItemRef> requeued = new HashSet<>();
+            try (Query query = requeuing(batch, how, window, before);
+                    ResultSet rows = query.rows();
+                    Query move = session.query(table, endOfKey.get().moveToEnd())) {
+                while (rows.next()) {
+                    ItemRef ref = ref(rows);
+                    requeued.add(ref);
+                    if (rows.getBoolean("moves")) {
+                        move.set("id", ref.id()).add();
+                    }
+                }
+                move.updateAll();
+            }
+            return requeued;
+        });
+    }
+
+    private void lockKeys(List<Item> batch, String statement) throws SQLException {
+        KeyLocks locks = new KeyLocks(table.name());
+        Object[] numbers = batch.stream()
+                .map(Item::key)
+                .filter(Objects::nonNull)
+                .map(locks::of)
+                .distinct()
+                .sorted()
+                .toArray();
+        try (Query query = session.query(table, statement)) {
+            query.set("entering", locks.entering())
+                    .set("holding", locks.holding())
+                    .setArray("locks", "int8", numbers);
+            query.execute();
+        }
+    }
+
+    private Query requeuing(List<Item> batch, Requeue how, @Nullable Duration window, long before) throws SQLException {
+        return audited(sql.requeue(), batch, how.actor(), how.reason())
+                .set("window", window)
+                .set("delay", how.delay())
+                .set("spacing", how.rate() == Requeue.ALL_AT_ONCE ? 0L : 1_000_000L / how.rate())
+                .set("before", before);
     }
 
     Set<ItemRef> discard(List<Item> batch, Discard how) throws SQLException {
@@ -157,7 +207,10 @@ final class DeadTable {
     }
 
     private Set<ItemRef> changed(Query query) throws SQLException {
-        return new HashSet<>(Session.list(
-                query, row -> new ItemRef(table.box(), row.getString("id").toLowerCase(Locale.ROOT))));
+        return new HashSet<>(Session.list(query, this::ref));
+    }
+
+    private ItemRef ref(ResultSet row) throws SQLException {
+        return new ItemRef(table.box(), row.getString("id").toLowerCase(Locale.ROOT));
     }
 }

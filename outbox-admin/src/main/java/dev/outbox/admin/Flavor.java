@@ -48,7 +48,9 @@ interface Flavor {
      * @param newestUnknown what follows then: those that died at a time that is not known, from {@code id} on
      * @param oldest the same the other way round, from {@code at}, {@code id} and {@code unknown_id} on
      * @param count how many there are, up to {@code most}, and how many of them can be requeued
-     * @param requeue answers the ids of those it put back
+     * @param requeue answers the ids of those it put back; where there is an {@code endOfKey}, in the order of their keys,
+     *     and whether each {@code moves} to the end of its key
+     * @param endOfKey how items that were skipped go to the end of their keys; empty where they keep their place
      * @param discardOutbox answers the ids of those it removed
      * @param discardInbox answers the ids of those it made records of; they died between {@code first} and {@code last}
      */
@@ -58,8 +60,17 @@ interface Flavor {
             String oldest,
             String count,
             String requeue,
+            Optional<EndOfKeySql> endOfKey,
             String discardOutbox,
             String discardInbox) {}
+
+    /**
+     * Complete statements that run in the transaction of a requeue.
+     *
+     * @param lockKeys before it: takes {@code locks} in their order, between {@code entering} and {@code holding}
+     * @param moveToEnd after it: gives the item {@code id} a new sequence
+     */
+    record EndOfKeySql(String lockKeys, String moveToEnd) {}
 
     /**
      * Complete statements that look for items.

@@ -68,12 +68,27 @@ final class PostgresDead {
             """.formatted(FILTER, LATEST);
 
     /**
+     * The locks that a STRICT enqueue of these keys takes, in the same order; see PostgresKeyLocks. A transaction that
+     * stored one of the keys and stays open must not stop the others for long, so the wait is bounded.
+     */
+    static final String LOCK_KEYS = """
+            SELECT set_config('lock_timeout', CASE
+                    WHEN current_setting('lock_timeout')::interval BETWEEN interval '1 ms' AND interval '10 s'
+                    THEN current_setting('lock_timeout') ELSE '10s' END, true) IS NOT NULL
+                AND pg_advisory_xact_lock_shared(:entering) IS NOT NULL
+                AND (SELECT count(pg_advisory_xact_lock(lock)) FROM unnest(:locks::bigint[]) AS lock) > 0
+                AND pg_advisory_xact_lock_shared(:holding) IS NOT NULL AS taken
+            """;
+
+    /**
      * With a due time, so that no mark of a poller hides it; the one that goes first in its key is due first. Its age
-     * counts from there.
+     * counts from there. Answers in this order, and tells which of them go to the end of their key: those that were skipped.
+     * One that blocks its key still is the first of it.
      */
     static final String REQUEUE = """
             WITH chosen AS MATERIALIZED (
-                SELECT ctid AS place, {sequence} AS sequence, {attempt_count} AS attempts
+                SELECT ctid AS place, {sequence} AS sequence, {attempt_count} AS attempts,
+                    {message_key} IS NOT NULL AND NOT {blocks_key} AS moves
                 FROM {table}
                 WHERE {work_item_id} = ANY (string_to_array(:ids, ',')::uuid[]) AND {status} = 3 AND {topic} IS NOT NULL
                   AND (:window::bigint IS NULL
@@ -81,7 +96,7 @@ final class PostgresDead {
                 ORDER BY {sequence}
                 FOR NO KEY UPDATE SKIP LOCKED),
             numbered AS (
-                SELECT place, attempts, row_number() OVER (ORDER BY sequence) - 1 AS number FROM chosen),
+                SELECT place, attempts, moves, row_number() OVER (ORDER BY moves, sequence) - 1 AS number FROM chosen),
             requeued AS (
                 UPDATE {table} t SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = false,
                     {first_due_on} = NULL, {due_on} = statement_timestamp()
@@ -90,13 +105,21 @@ final class PostgresDead {
                 WHERE t.ctid = numbered.place AND t.{status} = 3
                 RETURNING t.{work_item_id} AS id, t.{topic} AS topic, t.{message_key} AS message_key,
                     t.{consumer} AS consumer, t.{source} AS source, t.{message_id} AS message_id,
-                    numbered.attempts, t.{last_error} AS last_error, t.{due_on} AS due_on)
-            INSERT INTO {audit} (action, actor, reason, table_name, work_item_id, topic, message_key, consumer, source,
-                message_id, attempt_count, last_error, due_on)
-            SELECT 'requeue', :actor, :reason, :table_name, id, topic, message_key, consumer, source, message_id,
-                attempts, last_error, due_on
-            FROM requeued
-            RETURNING work_item_id AS id
+                    numbered.attempts, numbered.moves, numbered.number, t.{last_error} AS last_error,
+                    t.{due_on} AS due_on),
+            audited AS (
+                INSERT INTO {audit} (action, actor, reason, table_name, work_item_id, topic, message_key, consumer, source,
+                    message_id, attempt_count, last_error, due_on)
+                SELECT 'requeue', :actor, :reason, :table_name, id, topic, message_key, consumer, source, message_id,
+                    attempts, last_error, due_on
+                FROM requeued)
+            SELECT id, moves FROM requeued ORDER BY number
+            """;
+
+    /** Draws a new sequence. One by one, because an update of several rows promises no order in which they draw. */
+    static final String MOVE_TO_END = """
+            UPDATE {table} SET {sequence} = DEFAULT
+            WHERE {work_item_id} = :id::uuid AND {topic} IS NOT NULL
             """;
 
     static final String DISCARD_OUTBOX = """

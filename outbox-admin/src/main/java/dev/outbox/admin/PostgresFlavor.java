@@ -158,6 +158,7 @@ final class PostgresFlavor implements Flavor {
                 PostgresDead.OLDEST,
                 PostgresDead.COUNT,
                 PostgresDead.REQUEUE,
+                Optional.of(new EndOfKeySql(PostgresDead.LOCK_KEYS, PostgresDead.MOVE_TO_END)),
                 PostgresDead.DISCARD_OUTBOX,
                 PostgresDead.DISCARD_INBOX);
     }

@@ -120,6 +120,19 @@ final class Session {
         return patience.isPresent() ? query.within(patience.get()) : query;
     }
 
+    interface Work<T> {
+        T run() throws SQLException;
+    }
+
+    /** Several statements in one transaction. If one fails, closing the connection rolls back. */
+    <T> T inTransaction(Work<T> work) throws SQLException {
+        connection.setAutoCommit(false);
+        T result = work.run();
+        connection.commit();
+        connection.setAutoCommit(true);
+        return result;
+    }
+
     @Nullable
     Object text(@Nullable String text) {
         return text == null ? null : flavor.text(text);

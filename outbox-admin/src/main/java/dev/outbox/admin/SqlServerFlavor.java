@@ -160,6 +160,7 @@ final class SqlServerFlavor implements Flavor {
                 SqlServerDead.OLDEST,
                 SqlServerDead.COUNT,
                 SqlServerDead.REQUEUE,
+                Optional.empty(),
                 SqlServerDead.DISCARD_OUTBOX,
                 SqlServerDead.DISCARD_INBOX);
     }

@@ -121,6 +121,8 @@ class RolesIT {
         assertThat(poller.inbox.poller().inTransaction((tx, item) -> {}).build().pollOnce())
                 .isOne();
         assertThat(poller.outbox.purge(Duration.ZERO)).isEqualTo(2);
+        boxes.dead(Incoming.from("shop", "m-2").topic("orders").key("k").payload("x"), "e");
+        assertThatCode(() -> poller.inbox.requeue("shop", "m-2")).doesNotThrowAnyException();
         poller.outbox
                 .source()
                 .heartbeat(new Heartbeat(
@@ -162,7 +164,7 @@ class RolesIT {
 
     @Test
     void theOperatorActsAndCannotHideIt() {
-        ItemRef requeued = boxes.dead(Message.to("orders").payload("x"), "e");
+        ItemRef requeued = boxes.dead(Message.to("orders").key("k").payload("x"), "e");
         boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("x"), "e");
         Admin operator = Admin.of(login(Role.OPERATOR)).build();
 

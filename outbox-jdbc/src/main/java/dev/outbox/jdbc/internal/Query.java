@@ -100,6 +100,16 @@ public final class Query implements AutoCloseable {
         return statement.executeUpdate();
     }
 
+    /** Notes the parameters as they are now, for {@link #updateAll}. */
+    public void add() throws SQLException {
+        statement.addBatch();
+    }
+
+    /** Runs it with each of the parameters that were added, in that order. */
+    public void updateAll() throws SQLException {
+        statement.executeBatch();
+    }
+
     @Override
     public void close() throws SQLException {
         statement.close();
