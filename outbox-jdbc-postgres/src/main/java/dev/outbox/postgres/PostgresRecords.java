@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import dev.outbox.InboxRecord;
 import dev.outbox.OutboxException;
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.InboxRecords;
 import dev.outbox.jdbc.internal.Query;
 import dev.outbox.jdbc.internal.RecordRow;
@@ -12,6 +13,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Single records of an inbox, by their identity. Thread-safe. */
 final class PostgresRecords implements InboxRecords.Statements {
@@ -38,7 +40,29 @@ final class PostgresRecords implements InboxRecords.Statements {
             WHERE {mine} AND {source} = :source AND {message_id} = :message_id
               AND {status} = 3 AND {topic} IS NOT NULL
               AND (:forced OR {first_seen_on} >= statement_timestamp() - :window * interval '1 microsecond')
+              AND (NOT :moves OR {message_key} IS NULL OR {blocks_key})
             """;
+
+    private static final String KEY = """
+            SELECT {message_key} AS message_key
+            FROM {table}
+            WHERE {mine} AND {source} = :source AND {message_id} = :message_id
+              AND {status} = 3 AND {message_key} IS NOT NULL AND NOT {blocks_key}
+            """;
+
+    /**
+     * The key of a skipped item has gone on without it, so it goes to the end: as an enqueue does, it draws a sequence under
+     * the lock of the key. It may have waited for that, so it is due from now on and not from when the statement began.
+     */
+    private static final String REQUEUE_AT_THE_END = """
+            WITH locks AS MATERIALIZED (SELECT %s AS taken)
+            UPDATE {table} t SET {sequence} = DEFAULT, {status} = 0, {attempt_count} = 0, {processed_on} = NULL,
+                {due_on} = clock_timestamp(), {first_due_on} = NULL
+            FROM locks
+            WHERE locks.taken AND {mine} AND {source} = :source AND {message_id} = :message_id
+              AND {status} = 3 AND {topic} IS NOT NULL AND {message_key} = :key AND NOT {blocks_key}
+              AND (:forced OR {first_seen_on} >= statement_timestamp() - :window * interval '1 microsecond')
+            """.formatted(PostgresKeyLocks.TAKE_ONE);
 
     /** There is nothing of it to handle: who sends it again makes it new. */
     private static final String FORGET = """
@@ -49,13 +73,23 @@ final class PostgresRecords implements InboxRecords.Statements {
     private final Sql get;
     private final Sql markDead;
     private final Sql requeue;
+    private final Sql key;
+    private final Sql requeueAtTheEnd;
     private final Sql forget;
+    private final PostgresKeyLocks locks;
+
+    /** Before that phase messages have no keys. */
+    private final boolean keyed;
 
     PostgresRecords(PostgresTable table) {
         this.get = table.layout().resolve(GET);
         this.markDead = table.layout().resolve(MARK_DEAD);
         this.requeue = table.layout().resolve(REQUEUE);
+        this.key = table.layout().resolve(KEY);
+        this.requeueAtTheEnd = table.layout().resolve(REQUEUE_AT_THE_END);
         this.forget = table.layout().resolve(FORGET);
+        this.locks = new PostgresKeyLocks(table.name());
+        this.keyed = !table.phase().before(Phase.FLIPPED);
     }
 
     @Override
@@ -77,7 +111,31 @@ final class PostgresRecords implements InboxRecords.Statements {
     public int requeue(Connection connection, String source, String messageId, boolean forced, Duration window)
             throws SQLException {
         try (Query query = identified(requeue, connection, source, messageId)) {
-            return query.set("forced", forced).set("window", window).update();
+            int changed = query.set("forced", forced)
+                    .set("window", window)
+                    .set("moves", keyed)
+                    .update();
+            if (changed > 0 || !keyed) {
+                return changed;
+            }
+        }
+        String found = keyOfSkipped(connection, source, messageId);
+        if (found == null) {
+            return 0;
+        }
+        try (Query query = identified(requeueAtTheEnd, connection, source, messageId)) {
+            locks.set(query, found);
+            return query.set("key", found)
+                    .set("forced", forced)
+                    .set("window", window)
+                    .update();
+        }
+    }
+
+    private @Nullable String keyOfSkipped(Connection connection, String source, String messageId) throws SQLException {
+        try (Query query = identified(key, connection, source, messageId);
+                ResultSet row = query.rows()) {
+            return row.next() ? row.getString("message_key") : null;
         }
     }
 
