@@ -88,11 +88,26 @@ public final class InMemoryStore {
     }
 
     /**
-     * Makes a Dead item Ready, due now, its attempts forgotten and its age counted from now.
+     * Makes a Dead item Ready, due now, its attempts forgotten and its age counted from now. If its key has gone on without
+     * it, it goes to the end of the key, with a new sequence; if it blocks its key, it keeps its place.
      *
      * @return whether it was Dead
      */
     public synchronized boolean requeue(String itemId) {
+        Row row = rows.get(itemId);
+        if (row == null || row.status != Status.DEAD) {
+            return false;
+        }
+        if (row.key() != null && !row.blocksKey) {
+            rows.remove(itemId);
+            row.sequence = ++lastSequence;
+            rows.put(itemId, row);
+        }
+        return requeueInPlace(itemId);
+    }
+
+    /** The same without a new sequence, as by a statement that somebody wrote by hand. */
+    synchronized boolean requeueInPlace(String itemId) {
         Row row = rows.get(itemId);
         if (row == null || row.status != Status.DEAD) {
             return false;
@@ -171,7 +186,7 @@ public final class InMemoryStore {
     /** One work item with its lease. Guarded by its store. */
     static final class Row {
         final String id;
-        final long sequence;
+        long sequence;
         final Message message;
         final Instant createdOn;
         Status status = Status.READY;

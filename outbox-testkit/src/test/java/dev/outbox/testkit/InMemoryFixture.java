@@ -33,7 +33,7 @@ class InMemoryFixture implements SourceFixture {
 
     @Override
     public void requeue(String itemId) {
-        store.requeue(itemId);
+        store.requeueInPlace(itemId); // so that a Ready item can be in front of leased ones
     }
 
     @Override
