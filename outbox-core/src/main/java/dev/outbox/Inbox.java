@@ -110,6 +110,10 @@ public interface Inbox extends WorkQueue {
      * Makes a Dead work item Ready again, due now, its attempts forgotten. {@link PollerBuilder#maxAge} counts from now
      * too, except in a table in phase 0 of its migration, which keeps no other time than when the item was stored.
      *
+     * <p>An item that blocks its key keeps its place. If the key has gone on without it, it goes to the end of the key, on
+     * PostgreSQL: as an enqueue of the key does, it waits for open transactions that stored messages of the key. On SQL
+     * Server it keeps its place.
+     *
      * @throws OutboxException if there is no such Dead item, or it came longer ago than the retention: by then
      *     other consumers may have forgotten what follows from it. {@link #forceRequeue} does it all the same.
      */

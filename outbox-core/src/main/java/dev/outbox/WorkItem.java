@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A stored message on its way: what a destination gets. Immutable.
  *
  * @param id names the row; opaque
- * @param sequence the fetch order the database gave
+ * @param sequence the fetch order the database gave; a requeue may give a new one
  * @param attempt which attempt this is, from 1; counted at claim, so that one that kills its worker counts
  * @param createdOn when it was enqueued, by the database's clock
  * @param firstDueOn when it was first due, by the same clock: its age counts from here, whatever retries did to
