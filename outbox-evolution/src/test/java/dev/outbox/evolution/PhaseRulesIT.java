@@ -9,6 +9,7 @@ import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.Status;
+import dev.outbox.WorkItem;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import dev.outbox.postgres.PostgresInbox;
@@ -121,6 +122,25 @@ class PhaseRulesIT {
                         .isFirst())
                 .isTrue();
         assertThat(inbox.source().claim(CLAIM).items()).hasSize(1);
+    }
+
+    @Test
+    void fromPhaseThreeOnASkippedItemThatIsRequeuedGoesToTheEndOfItsKey() throws SQLException {
+        for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
+            upgrade(Upgrade.inbox("inbox", "billing"), phase);
+        }
+        PostgresInbox inbox = inbox("billing");
+        for (String id : List.of("first", "second")) {
+            commit(tx -> inbox.enqueue(
+                    tx, Incoming.from("shop", id).topic("t").key("k").payload("p")));
+        }
+        commit(tx -> inbox.markDead(tx, "shop", "first", "not yet"));
+
+        inbox.requeue("shop", "first");
+
+        assertThat(inbox.source().claim(CLAIM).items())
+                .extracting(WorkItem::messageId)
+                .containsExactly("second", "first");
     }
 
     @Test
