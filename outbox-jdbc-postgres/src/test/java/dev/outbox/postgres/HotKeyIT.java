@@ -46,11 +46,11 @@ class HotKeyIT {
                     .ticker(() -> 0) // no bound ends, and no round begins
                     .build()
                     .source();
-            pass(source, 2);
+            pass(source, 12); // until bounds are worth while
             long before = entriesRead(pool);
             pass(source, 1);
             long atFirst = entriesRead(pool) - before;
-            pass(source, BATCHES - 4);
+            pass(source, BATCHES - 14);
             before = entriesRead(pool);
             pass(source, 1);
             long atLast = entriesRead(pool) - before;

@@ -20,8 +20,8 @@ import java.util.Set;
  * <p><b>Lower bounds.</b> A key has no unfinished item up to the last one of a run that this source has finished from its head
  * on: the head was the first unfinished item, later ones get higher sequence numbers, and so do Dead ones that are
  * requeued. So the next claim may look above that bound. It need not pass the index entries of all that the key had before,
- * which stay while an old snapshot is open. A bound holds for {@link #BOUND_HOLDS} at most; then the key is looked at from its
- * start again. That finds what no rule foresees: an item that committed late because its caller did without the key's lock,
+ * which stay while an old snapshot is open. That takes three probes instead of one, so it is done only for a key of which {@value
+ * #MANY} items were finished within {@link #BOUND_HOLDS}. After that time the key is looked at from its start again. That finds what no rule foresees: an item that committed late because its caller did without the key's lock,
  * or one that was changed by hand.
  *
  * <p>It is only a hint. A key that is forgotten here, or was freed by another source, is found by the round over all keys.
@@ -37,6 +37,8 @@ public final class FreedKeys {
     private static final int TRIES = 10;
 
     static final Duration BOUND_HOLDS = Duration.ofSeconds(1);
+
+    static final int MANY = 500;
 
     /** No bound: from the start of the key. */
     static final long START = Long.MIN_VALUE;
@@ -92,8 +94,18 @@ public final class FreedKeys {
 
     private final Map<String, Freed> freed = new Recent<>();
 
-    /** When each key was last looked at from its start. */
-    private final Map<String, Long> lookedAtAll = new Recent<>();
+    /** Of each key, how much traffic it has. */
+    private final Map<String, Traffic> traffic = new Recent<>();
+
+    /** Counts the items that were finished since the key was looked at from its start. */
+    private static final class Traffic {
+        private final long since;
+        private int finished;
+
+        Traffic(long since) {
+            this.since = since;
+        }
+    }
 
     private static final class Recent<T> extends LinkedHashMap<String, T> {
         private static final long serialVersionUID = 1L;
@@ -147,6 +159,10 @@ public final class FreedKeys {
             boolean finished = !lost && !released && !settlement.holdsBackItsKey();
             Run run = place.run();
             run.finished.set(place.index(), finished && committed);
+            Traffic ofKey = traffic.get(run.key);
+            if (ofKey != null && finished) {
+                ofKey.finished++;
+            }
             if (lost || released || (place.isLast() && finished)) {
                 freed.remove(run.key); // to the end
                 freed.put(run.key, new Freed(0, run.finishedTo()));
@@ -174,13 +190,13 @@ public final class FreedKeys {
     }
 
     private Hint hint(String key, long finishedTo, long now) {
-        Long before = lookedAtAll.get(key);
-        if (finishedTo != START && before != null && now - before < BOUND_HOLDS.toNanos()) {
-            return new Hint(key, finishedTo);
+        Traffic before = traffic.get(key);
+        if (before == null || now - before.since >= BOUND_HOLDS.toNanos()) {
+            traffic.remove(key); // to the end
+            traffic.put(key, new Traffic(now));
+            return new Hint(key, START);
         }
-        lookedAtAll.remove(key); // to the end
-        lookedAtAll.put(key, now);
-        return new Hint(key, START);
+        return new Hint(key, before.finished >= MANY ? finishedTo : START);
     }
 
     /**
