@@ -102,16 +102,12 @@ final class PostgresKeyClaim {
                     UNION ALL
                     SELECT bounded.key, head.id, head.status, head.due_on, head.topic, 0
                     FROM unnest(:bounded_keys::text[], :bounds::bigint[]) AS bounded(key, after) CROSS JOIN LATERAL (
-                        (SELECT {work_item_id} AS id, {status} AS status, {due_on} AS due_on, {topic} AS topic
-                         FROM {table} WHERE {mine} AND {status} = 3 AND {blocks_key} AND {message_key} = bounded.key LIMIT 1)
-                        UNION ALL
-                        (SELECT {work_item_id}, {status}, {due_on}, {topic}
-                         FROM {table} WHERE {mine} AND {status} = 1 AND {message_key} = bounded.key
-                           AND {sequence} > bounded.after ORDER BY {sequence} LIMIT 1)
-                        UNION ALL
-                        (SELECT {work_item_id}, {status}, {due_on}, {topic}
-                         FROM {table} WHERE {mine} AND {status} = 0 AND {message_key} = bounded.key
-                           AND {sequence} > bounded.after ORDER BY {sequence} LIMIT 1)
+                        SELECT first.* FROM (VALUES (3, -1), (1, bounded.after), (0, bounded.after)) AS next(status, after)
+                        CROSS JOIN LATERAL (
+                            SELECT {work_item_id} AS id, {status} AS status, {due_on} AS due_on, {topic} AS topic
+                            FROM {table} WHERE {mine} AND ({status} < 2 OR {status} = 3 AND {blocks_key})
+                              AND {message_key} = bounded.key AND {status} = next.status AND {sequence} > next.after
+                            ORDER BY {sequence} LIMIT 1) first
                         LIMIT 1) head
                     WHERE turn.place = 1
                     UNION ALL

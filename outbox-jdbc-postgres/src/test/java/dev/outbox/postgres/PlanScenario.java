@@ -140,6 +140,8 @@ final class PlanScenario {
                 .bind("tenth", "int", String.valueOf(BATCH / 10))
                 .bind("places", "int[]", "'{1,2,3,4}'")
                 .bind("freed_keys", "text[]", "'{key-1,key-2}'")
+                .bind("bounded_keys", "text[]", "'{key-4,key-5}'")
+                .bind("bounds", "bigint[]", "'{1,1}'")
                 .bind("known_keys", "text[]", "'{key-1,key-2,key-3}'")
                 .bind("arrived_after", "bigint[]", array(Collections.nCopies(3, Long.MIN_VALUE).stream()))
                 .bind("due_after", "timestamptz", "'-infinity'")

@@ -1,5 +1,7 @@
 package dev.outbox.postgres;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -62,6 +64,9 @@ final class Plans {
                         ? "::"
                         : Matcher.quoteReplacement(
                                 "$" + numbers.computeIfAbsent(found.group(1), n -> numbers.size() + 1)));
+        assertThat(types)
+                .as("parameters of " + name + " that are bound")
+                .containsKeys(numbers.keySet().toArray(new String[0]));
         String declared =
                 String.join(", ", numbers.keySet().stream().map(types::get).toList());
         String given =
