@@ -7,8 +7,7 @@ import java.util.Locale;
 
 /**
  * A poller with default options that has nothing to deliver. The server counts its transactions. Counting starts when the
- * idle pauses have grown to their full length. It does not wait for the end of the round over all keys, which takes minutes
- * and then begins again.
+ * idle pauses have grown to their full length.
  *
  * @param backlog rows that are not due
  */

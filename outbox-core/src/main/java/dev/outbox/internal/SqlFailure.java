@@ -15,12 +15,12 @@ import java.util.Set;
 public final class SqlFailure {
     /**
      * Errors of SQL Server after which the same work may succeed: out of locks or memory (701, 1204, 8645, 8651),
-     * deadlock, lock timeout, snapshot conflict (1205, 1222, 3960, 3961), shutting down or failing over (596, 921, 983,
+     * deadlock, lock timeout, snapshot conflict (1205, 1222, 3906, 3960, 3961), shutting down or failing over (596, 921, 983,
      * 6005, 9001), and those that Azure SQL asks to retry.
      */
     private static final Set<Integer> TRANSIENT = Set.of(
-            596, 615, 701, 921, 983, 1204, 1205, 1222, 3960, 3961, 4060, 4221, 6005, 8645, 8651, 9001, 10053, 10054,
-            10060, 10928, 10929, 40143, 40197, 40501, 40540, 40613, 49918, 49919, 49920);
+            596, 615, 701, 921, 983, 1204, 1205, 1222, 3906, 3960, 3961, 4060, 4221, 6005, 8645, 8651, 9001, 10053,
+            10054, 10060, 10928, 10929, 40143, 40197, 40501, 40540, 40613, 49918, 49919, 49920);
 
     /**
      * Errors of SQL Server whose text quotes values: conversions (241, 242, 245, 295, 8114, 8115), truncation (2628, 8152),

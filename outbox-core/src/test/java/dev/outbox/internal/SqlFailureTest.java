@@ -94,7 +94,7 @@ class SqlFailureTest {
 
     @Test
     void theNumberDecidesWhereSqlServersDriverHasNoStandardState() {
-        for (int number : new int[] {1205, 1222, 3960, 40613}) {
+        for (int number : new int[] {1205, 1222, 3906, 3960, 40613}) {
             assertThat(SqlFailure.isRetryable(new SQLException("try again", "S0051", number)))
                     .as("error %d", number)
                     .isTrue();

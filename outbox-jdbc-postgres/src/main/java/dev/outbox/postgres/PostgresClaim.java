@@ -192,8 +192,6 @@ final class PostgresClaim implements Claiming.Query {
     private final PinnedPlan readyOfTopics;
     private final PinnedPlan waiting;
     private final PostgresKeyClaim keys;
-    private final FreedKeys freed;
-    private final LongSupplier ticker;
     private final @Nullable PayloadSerializer serializer;
     private final ClaimProgress.ByTopics progress;
     private ClaimProgress now;
@@ -207,9 +205,7 @@ final class PostgresClaim implements Claiming.Query {
         this.ready = PinnedPlan.unflushed(table.own(), List.of(READY));
         this.readyOfTopics = PinnedPlan.unflushed(table.own(), List.of(READY_OF_TOPICS));
         this.waiting = PinnedPlan.unflushed(table.own(), List.of(WAITING));
-        this.keys = new PostgresKeyClaim(table, serializer);
-        this.freed = freed;
-        this.ticker = ticker;
+        this.keys = new PostgresKeyClaim(table, serializer, ticker);
         this.serializer = serializer;
         this.progress = new ClaimProgress.ByTopics(ticker, new PostgresMarks(), freed, arrivals);
         this.now = progress.of(new Topics(Set.of(), false));
@@ -222,12 +218,10 @@ final class PostgresClaim implements Claiming.Query {
             return Claimed.nothing();
         }
         now = progress.of(topics);
-        Claimed claimed = now.turns()
+        return now.turns()
                 .walk(road -> road == Turns.Road.KEYS
                         ? keys.run(connection, request, topics, now.keys())
                         : now.marks().walk(road, one -> walk(one, connection, request, topics)));
-        freed.claimed(claimed.items(), ticker.getAsLong() + request.lease().toNanos());
-        return claimed;
     }
 
     static void set(Query query, Topics topics) throws SQLException {

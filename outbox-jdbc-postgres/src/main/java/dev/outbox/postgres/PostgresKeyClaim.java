@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -27,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  * Claims items with a key: one statement finds heads that can be claimed, a second one takes them and the rows behind them.
  * Both go in one round trip.
  *
- * <p><b>Where it looks.</b> {@link KeyScan} names up to four places, in turns: keys that this source has just freed, rows
- * that have arrived since the last claim, rows whose time has come, and now and then a stretch of the round over all
- * unfinished keys. Only the round reads keys that wait for a later time, so a million of them cost next to nothing.
+ * <p><b>Where it looks.</b> {@link KeyScan} names up to three places, in turns: rows that have arrived since the last claim,
+ * rows whose time has come, and keys that this source has just freed. Keys that wait for a later time are in none of them, so a
+ * million of them cost nothing.
  *
  * <p><b>What decides.</b> The first entry of a key in the index of the keys tells all: a Dead row that blocks it, else a
  * leased row, else its head. So a key that cannot be claimed costs one probe, however many rows are behind it. A key that
@@ -42,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * that was tried twice comes alone: if it kills its workers, no other row of its key pays for it.
  *
  * <p><b>Bytes.</b> Heads are counted in the order in which they were found, then the rows behind them, so that a run stays a
- * prefix of its key. Marks do not move if a claim was cut: what it left is found again.
+ * prefix of its key. Marks do not move if a claim was cut before its last key: what it left is found again.
  *
  * <p>Not thread-safe: one poller, one claim at a time.
  */
@@ -50,39 +51,33 @@ final class PostgresKeyClaim {
     /**
      * Finds heads that can be claimed and keeps their ids for the next statement; answers how far it looked. Rows that
      * arrived are looked at by priority, nine urgent ones to three normal ones to one of bulk. If it was full, it has looked
-     * at all of the places before the last one that had heads, and at that one up to the last head.
+     * at all of the places before the last one that had heads, and at that one up to the last head. Rows of topics that are not
+     * wanted are passed: they cannot be heads.
      */
     static final String FIND = """
-            WITH RECURSIVE
-            arrived AS MATERIALIZED (
-                SELECT band, item.key, item.sequence, item.rank, item.rank * (ARRAY[1, 3, 9])[band + 1] * 3 + band AS nth
+            WITH arrived AS MATERIALIZED (
+                SELECT band, item.key, item.sequence, item.wanted, item.rank,
+                    CASE WHEN band = :first_band AND item.rank = 1 THEN 0
+                        ELSE item.rank * (ARRAY[1, 3, 9])[band + 1] * 3 + band END AS nth
                 FROM generate_series(0, 2) band CROSS JOIN LATERAL (
                     SELECT next.*, row_number() OVER () AS rank FROM (
-                        SELECT {message_key} AS key, {sequence} AS sequence FROM {table}
+                        SELECT {message_key} AS key, {sequence} AS sequence,
+                            :topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed AS wanted
+                        FROM {table}
                         WHERE {mine} AND {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NULL
                           AND {priority} = band AND {sequence} > (:arrived_after::bigint[])[band + 1]
+                          AND {sequence} <= (:arrived_up_to::bigint[])[band + 1]
                         ORDER BY {sequence} LIMIT :stretch) next) item
             ),
             due AS MATERIALIZED (
                 SELECT item.*, row_number() OVER () AS nth FROM (
-                    SELECT {message_key} AS key, {due_on} AS due_on, {sequence} AS sequence FROM {table}
+                    SELECT {message_key} AS key, {due_on} AS due_on, {sequence} AS sequence,
+                        :topics::text[] IS NULL OR ({topic} = ANY (:topics)) = :listed AS wanted
+                    FROM {table}
                     WHERE {mine} AND {status} = 0 AND {message_key} IS NOT NULL AND {due_on} IS NOT NULL
                       AND {due_on} <= now() AND ({due_on}, {sequence}) > (:due_after::timestamptz, :due_sequence)
+                      AND {due_on} <= :due_up_to::timestamptz
                     ORDER BY {due_on}, {sequence} LIMIT :stretch) item
-            ),
-            round AS (
-                (SELECT {message_key} AS key, {work_item_id} AS id, {status} AS status, {due_on} AS due_on,
-                    {topic} AS topic, 1 AS probe
-                 FROM {table} WHERE {mine} AND ({status} < 2 OR {status} = 3 AND {blocks_key}) AND {message_key} > :round_after
-                 ORDER BY {message_key}, {status} DESC, {sequence} LIMIT 1)
-                UNION ALL
-                SELECT next.key, next.id, next.status, next.due_on, next.topic, round.probe + 1
-                FROM round CROSS JOIN LATERAL (
-                    SELECT {message_key} AS key, {work_item_id} AS id, {status} AS status, {due_on} AS due_on,
-                        {topic} AS topic
-                    FROM {table} WHERE {mine} AND ({status} < 2 OR {status} = 3 AND {blocks_key}) AND {message_key} > round.key
-                    ORDER BY {message_key}, {status} DESC, {sequence} LIMIT 1) next
-                WHERE round.probe < :probes
             ),
             heads AS MATERIALIZED (
                 SELECT first.key, first.id, turn.place, first.nth
@@ -92,9 +87,10 @@ final class PostgresKeyClaim {
                         SELECT key, 0 AS nth FROM unnest(:freed_keys::text[]) AS freed(key) WHERE turn.place = 1
                         UNION ALL
                         (SELECT key, min(nth) AS nth FROM arrived
-                         WHERE turn.place = 2 AND key NOT IN (SELECT unnest(:known_keys::text[])) GROUP BY key ORDER BY 2)
+                         WHERE turn.place = 2 AND wanted AND key NOT IN (SELECT unnest(:known_keys::text[]))
+                         GROUP BY key ORDER BY 2)
                         UNION ALL
-                        (SELECT key, min(nth) AS nth FROM due WHERE turn.place = 3 GROUP BY key ORDER BY 2)) found
+                        (SELECT key, min(nth) AS nth FROM due WHERE turn.place = 3 AND wanted GROUP BY key ORDER BY 2)) found
                     CROSS JOIN LATERAL (
                         SELECT {work_item_id} AS id, {status} AS status, {due_on} AS due_on, {topic} AS topic
                         FROM {table} WHERE {mine} AND ({status} < 2 OR {status} = 3 AND {blocks_key}) AND {message_key} = found.key
@@ -102,42 +98,41 @@ final class PostgresKeyClaim {
                     UNION ALL
                     SELECT bounded.key, head.id, head.status, head.due_on, head.topic, 0
                     FROM unnest(:bounded_keys::text[], :bounds::bigint[]) AS bounded(key, after) CROSS JOIN LATERAL (
-                        SELECT first.* FROM (VALUES (3, -1), (1, bounded.after), (0, bounded.after)) AS next(status, after)
+                        SELECT first.*
+                        FROM (VALUES (3, '-9223372036854775808'::bigint), (1, bounded.after), (0, bounded.after)) AS next(status, after)
                         CROSS JOIN LATERAL (
                             SELECT {work_item_id} AS id, {status} AS status, {due_on} AS due_on, {topic} AS topic
                             FROM {table} WHERE {mine} AND ({status} < 2 OR {status} = 3 AND {blocks_key})
                               AND {message_key} = bounded.key AND {status} = next.status AND {sequence} > next.after
                             ORDER BY {sequence} LIMIT 1) first
                         LIMIT 1) head
-                    WHERE turn.place = 1
-                    UNION ALL
-                    SELECT key, id, status, due_on, topic, probe FROM round WHERE turn.place = 4) first
+                    WHERE turn.place = 1) first
                 WHERE first.status = 0 AND (first.due_on IS NULL OR first.due_on <= now())
                   AND (:topics::text[] IS NULL OR (first.topic = ANY (:topics)) = :listed)
                 LIMIT :heads
             ),
             ended AS MATERIALIZED (
-                SELECT count(*) = :heads AS was_full, count(*) AS heads, set_config('outbox.heads', COALESCE(array_agg(id)::text, '{}'), true),
-                    CASE WHEN count(*) = :heads THEN max(array_position(:places::int[], place)) ELSE 5 END AS last_turn,
-                    max(nth) FILTER (WHERE place = 2) AS arrived, max(nth) FILTER (WHERE place = 3) AS due,
-                    max(key) FILTER (WHERE place = 4) AS round
+                SELECT count(*) = :heads AS was_full, count(*) AS heads,
+                    set_config('outbox.heads', COALESCE(array_agg(id)::text, '{}'), true),
+                    CASE WHEN count(*) = :heads THEN max(array_position(:places::int[], place)) ELSE 4 END AS last_turn,
+                    max(nth) FILTER (WHERE place = 2) AS arrived, max(nth) FILTER (WHERE place = 3) AS due
                 FROM heads
             )
             SELECT was_full, heads,
-                round IS NOT NULL AND EXISTS (
-                    SELECT FROM heads WHERE place = 4 AND key NOT IN (SELECT key FROM heads WHERE place <> 4)) AS round_found,
                 CASE WHEN array_position(:places::int[], 2) <= last_turn THEN ARRAY(
                     SELECT (SELECT max(sequence) FROM arrived WHERE arrived.band = bands.band
                         AND (array_position(:places::int[], 2) < last_turn OR nth <= ended.arrived))
                     FROM generate_series(0, 2) AS bands(band)) END AS arrived_to,
-                CASE WHEN array_position(:places::int[], 2) < last_turn
-                    THEN (SELECT max(rank) FROM arrived) = :stretch END AS arrived_more,
+                CASE WHEN array_position(:places::int[], 2) <= last_turn THEN ARRAY(
+                    SELECT (SELECT max(rank) FROM arrived WHERE arrived.band = bands.band) = :stretch
+                    FROM generate_series(0, 2) AS bands(band)) END AS arrived_more,
+                CASE WHEN array_position(:places::int[], 2) <= last_turn OR array_position(:places::int[], 3) <= last_turn
+                    THEN ARRAY(
+                        SELECT unnest(:known_keys::text[]) INTERSECT (SELECT key FROM arrived UNION ALL SELECT key FROM due))
+                    END AS passed_by,
                 due_end.due_on AS due_to, due_end.sequence AS due_sequence_to,
                 CASE WHEN array_position(:places::int[], 3) < last_turn
-                    THEN (SELECT max(nth) FROM due) = :stretch END AS due_more,
-                CASE WHEN array_position(:places::int[], 4) < last_turn
-                    THEN COALESCE((SELECT key FROM round WHERE probe = :probes), '')
-                    ELSE COALESCE(round, :round_after) END AS round_to
+                    THEN (SELECT max(nth) FROM due) = :stretch END AS due_more
             FROM ended LEFT JOIN LATERAL (
                 SELECT due.due_on, due.sequence FROM due
                 WHERE array_position(:places::int[], 3) < last_turn
@@ -209,13 +204,21 @@ final class PostgresKeyClaim {
 
     private final PinnedPlan plan;
     private final @Nullable PayloadSerializer serializer;
+    private final LongSupplier ticker;
 
-    PostgresKeyClaim(PostgresTable table, @Nullable PayloadSerializer serializer) {
+    PostgresKeyClaim(PostgresTable table, @Nullable PayloadSerializer serializer, LongSupplier ticker) {
+        this.ticker = ticker;
         this.plan = PinnedPlan.unflushed(table.own(), List.of(FIND, TAKE));
         this.serializer = serializer;
     }
 
     Claimed run(Connection connection, ClaimRequest request, Topics topics, KeyScan scan) throws SQLException {
+        long until = ticker.getAsLong() + request.lease().toNanos();
+        return scan.walk(() -> once(connection, request, topics, scan, until));
+    }
+
+    private Claimed once(Connection connection, ClaimRequest request, Topics topics, KeyScan scan, long until)
+            throws SQLException {
         UUID token = UUID.randomUUID();
         KeyScan.Look look = scan.look(request.count());
         return plan.run(
@@ -229,7 +232,7 @@ final class PostgresKeyClaim {
                     set(query, look);
                     PostgresClaim.set(query, topics);
                 },
-                results -> read(results, token, scan));
+                results -> read(results, token, scan, until));
     }
 
     private static void set(Query query, KeyScan.Look look) throws SQLException {
@@ -244,10 +247,11 @@ final class PostgresKeyClaim {
                 .setArray("bounds", "int8", freed(look, true).map(Hint::after).toArray())
                 .setArray("known_keys", "text", look.known().toArray())
                 .setArray("arrived_after", "int8", look.arrivedAfter().toArray())
+                .setArray("arrived_up_to", "int8", look.arrivedUpTo().toArray())
+                .set("first_band", look.firstBand())
                 .set("due_after", Timestamps.write(look.dueAfter()))
                 .set("due_sequence", look.dueSequence())
-                .set("round_after", look.roundAfter())
-                .set("probes", KeyScan.PROBES)
+                .set("due_up_to", Timestamps.write(look.dueUpTo()))
                 .set("stretch", look.stretch())
                 .set("heads", look.heads())
                 .set("longest_run", look.longestRun());
@@ -263,11 +267,10 @@ final class PostgresKeyClaim {
             case FREED -> 1;
             case ARRIVED -> 2;
             case DUE -> 3;
-            case ROUND -> 4;
         };
     }
 
-    private Claimed read(PinnedPlan.Results results, UUID token, KeyScan scan) throws SQLException {
+    private Claimed read(PinnedPlan.Results results, UUID token, KeyScan scan, long until) throws SQLException {
         KeyScan.Seen seen;
         try (ResultSet row = results.next()) {
             row.next();
@@ -279,26 +282,33 @@ final class PostgresKeyClaim {
         try (ResultSet rows = results.next()) {
             while (rows.next()) {
                 cut = rows.getBoolean("cut");
-                scan.took(rows.getString("message_key"));
+                scan.took(
+                        rows.getString("message_key"),
+                        rows.getInt("priority"),
+                        rows.getLong("sequence"),
+                        Timestamps.readOptional(rows, "due_on"));
                 Claimed.read(rows, serializer, items, unreadable);
             }
         }
         items.sort(Comparator.comparingLong(WorkItem::sequence));
-        boolean more = scan.end(seen, cut, results.at());
+        boolean more = scan.end(seen, items, cut, results.at(), until);
         return new Claimed(token.toString(), results.at(), items, unreadable, more);
     }
 
     private static KeyScan.Seen seen(ResultSet row) throws SQLException {
-        Array arrived = row.getArray("arrived_to");
         return new KeyScan.Seen(
                 row.getBoolean("was_full"),
                 row.getInt("heads"),
-                arrived == null ? List.of() : Arrays.asList((@Nullable Long[]) arrived.getArray()),
-                row.getBoolean("arrived_more"),
+                list(row, "arrived_to", Long[].class),
+                list(row, "arrived_more", Boolean[].class),
                 Timestamps.readOptional(row, "due_to"),
                 row.getLong("due_sequence_to"),
                 row.getBoolean("due_more"),
-                row.getString("round_to"),
-                row.getBoolean("round_found"));
+                list(row, "passed_by", String[].class));
+    }
+
+    private static <T> List<T> list(ResultSet row, String column, Class<T[]> type) throws SQLException {
+        Array array = row.getArray(column);
+        return array == null ? List.of() : Arrays.asList(type.cast(array.getArray()));
     }
 }

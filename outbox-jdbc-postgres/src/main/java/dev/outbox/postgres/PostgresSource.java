@@ -32,6 +32,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -122,6 +123,10 @@ final class PostgresSource implements TransactionalSource {
     private final StatementLimits limits = new StatementLimits();
     private final Claiming claiming;
     private final FreedKeys freed = new FreedKeys();
+
+    /** What to note when the transaction of a handler commits. */
+    private final Map<Connection, Runnable> handlers = new ConcurrentHashMap<>();
+
     private final PostgresSettle settle;
     private final ItemIds ids;
 
@@ -213,7 +218,7 @@ final class PostgresSource implements TransactionalSource {
                         settlements,
                         Settlement::lease,
                         (by, part) -> Unchanged.lost(by.settleIn(tx, part, limits.forLock())));
-                freed.settledUncommitted(settlements, unchanged);
+                handlers.computeIfPresent(tx, (begun, nothing) -> () -> freed.settled(settlements, unchanged));
                 return unchanged.lost();
             } finally {
                 limit.close();
@@ -291,9 +296,39 @@ final class PostgresSource implements TransactionalSource {
     @Override
     public Transaction begin() {
         try {
-            return connections.transactional(limits.forSettle());
+            return new HandlersTransaction(connections.transactional(limits.forSettle()));
         } catch (SQLException e) {
             throw SqlFailure.of("cannot open a transaction for " + table.name(), e);
+        }
+    }
+
+    /** Notes what it has settled once that has committed. */
+    private final class HandlersTransaction implements Transaction {
+        private final Transaction transaction;
+
+        HandlersTransaction(Transaction transaction) {
+            this.transaction = transaction;
+            handlers.put(transaction.connection(), () -> {});
+        }
+
+        @Override
+        public Connection connection() {
+            return transaction.connection();
+        }
+
+        @Override
+        public void commit() throws SQLException {
+            transaction.commit();
+            Runnable settled = handlers.remove(connection());
+            if (settled != null) {
+                settled.run();
+            }
+        }
+
+        @Override
+        public void close() throws SQLException {
+            handlers.remove(connection());
+            transaction.close();
         }
     }
 

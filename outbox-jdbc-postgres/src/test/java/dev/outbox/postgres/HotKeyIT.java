@@ -43,7 +43,7 @@ class HotKeyIT {
             query(old, "SELECT count(*) FROM pg_class");
             Source source = PostgresOutbox.builder(pool)
                     .table(table)
-                    .ticker(() -> 0) // no bound ends, and no round begins
+                    .ticker(() -> 0) // no bound ends, and no sweep begins
                     .build()
                     .source();
             pass(source, 12); // until bounds are worth while

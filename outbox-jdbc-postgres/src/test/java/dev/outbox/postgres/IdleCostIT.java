@@ -30,7 +30,7 @@ class IdleCostIT {
     private static final Duration DAY = Duration.ofDays(1);
 
     /** Every idle poll asks all three roads; the last of them by this statement. */
-    private static final String CLAIM = "WITH RECURSIVE";
+    private static final String CLAIM = "WITH arrived";
 
     private static final String OTHER_ROADS = "WITH picked";
     private static final String NEXT_DUE = "SELECT (EXTRACT(EPOCH";

@@ -28,6 +28,8 @@ class WaitingKeysIT {
     private final PostgresOutbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
 
+    private final AtomicLong ticker = new AtomicLong();
+
     @AfterAll
     static void close() {
         DATABASE.close();
@@ -96,18 +98,13 @@ class WaitingKeysIT {
                 .containsExactlyElementsOf(backlog.stream().map(Message::id).toList());
     }
 
-    /** The marks have passed it: the round over all keys finds it. */
+    /** The marks have passed it. */
     @Test
-    void aKeyThatAnOperatorUnblocksIsFoundByTheRound() {
+    void aKeyThatAnOperatorUnblocksIsFoundByASweep() {
         DATABASE.commit(outbox, Message.to("orders").key("k").id("behind").payload(""));
         DATABASE.execute("INSERT INTO " + table + " (work_item_id, topic, message_key, payload, status, blocks_key,"
                 + " sequence) VALUES (gen_random_uuid(), 'orders', 'k', '', 3, true, -1)");
-        AtomicLong ticker = new AtomicLong();
-        Source source = PostgresOutbox.builder(DATABASE.pool())
-                .table(table)
-                .ticker(ticker::get)
-                .build()
-                .source();
+        Source source = sourceWithTicker();
         claimAll(source, ONE);
         ticker.addAndGet(Duration.ofSeconds(1).toNanos());
         claimAll(source, ONE);
@@ -115,10 +112,34 @@ class WaitingKeysIT {
         assertThat(ids(source.claim(ONE))).isEmpty();
 
         DATABASE.execute("UPDATE " + table + " SET status = 2, blocks_key = false WHERE sequence = -1");
-        assertThat(ids(source.claim(ONE))).as("the round is not due").isEmpty();
+        assertThat(ids(source.claim(ONE))).as("no sweep is due").isEmpty();
         ticker.addAndGet(Duration.ofSeconds(1).toNanos());
 
         assertThat(ids(source.claim(ONE))).containsExactly("behind");
+    }
+
+    @Test
+    void aRowThatCommitsLateIsFoundByTheNextSweepHoweverManyKeysWait() {
+        store("orders", "now() + interval '1 day'");
+        DATABASE.commit(outbox, Message.to("orders").key("z").id("first").payload(""));
+        Source source = sourceWithTicker();
+        assertThat(ids(source.claim(ONE))).containsExactly("first");
+        claimAll(source, ONE);
+
+        DATABASE.execute("INSERT INTO " + table + " (work_item_id, topic, message_key, message_id, payload, sequence)"
+                + " VALUES (gen_random_uuid(), 'orders', 'late', 'late', '', 0)");
+        assertThat(ids(source.claim(ONE))).as("no sweep is due").isEmpty();
+        ticker.addAndGet(Duration.ofSeconds(1).toNanos());
+
+        assertThat(ids(source.claim(ONE))).containsExactly("late");
+    }
+
+    private Source sourceWithTicker() {
+        return PostgresOutbox.builder(DATABASE.pool())
+                .table(table)
+                .ticker(ticker::get)
+                .build()
+                .source();
     }
 
     private void store(String topic, String due) {

@@ -335,12 +335,13 @@ final class SqlServerClaim implements Claiming.Query {
     private final ClaimProgress.ByTopics progress;
     private ClaimProgress now;
 
-    SqlServerClaim(SqlServerTable table, @Nullable PayloadSerializer serializer, LongSupplier ticker) {
+    SqlServerClaim(
+            SqlServerTable table, @Nullable PayloadSerializer serializer, LongSupplier ticker, Arrivals arrivals) {
         this.ready = SqlServerBatch.of(table.layout(), READY);
         this.waiting = SqlServerBatch.of(table.layout(), WAITING);
         this.keys = SqlServerBatch.of(table.layout(), KEYS);
         this.serializer = serializer;
-        this.progress = new ClaimProgress.ByTopics(ticker, new SqlServerMarks(), new FreedKeys(), new Arrivals());
+        this.progress = new ClaimProgress.ByTopics(ticker, new SqlServerMarks(), new FreedKeys(), arrivals);
         this.now = progress.of(new Topics(Set.of(), false));
     }
 

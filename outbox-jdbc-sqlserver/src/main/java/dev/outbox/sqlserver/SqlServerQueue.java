@@ -18,6 +18,7 @@ final class SqlServerQueue {
     private SqlServerQueue() {}
 
     static TableQueue over(LiveTable<SqlServerTable> table, Connections connections, TableSettings settings, Ack ack) {
+        Arrivals arrivals = new Arrivals();
         Function<SqlServerTable, SqlServerSource> source = found -> new SqlServerSource(
                 found,
                 connections,
@@ -25,13 +26,14 @@ final class SqlServerQueue {
                 settings.retention(),
                 settings.deadRetention(),
                 settings.serializer(),
-                settings.ticker());
+                settings.ticker(),
+                arrivals);
         return new TableQueue(
                 table.now().name(),
                 settings,
                 () -> source(table, source),
                 olderThan -> purge(table, connections, olderThan),
-                new Arrivals(), // its claims do not ask for them
+                arrivals,
                 null);
     }
 

@@ -4,6 +4,7 @@ import dev.outbox.Ack;
 import dev.outbox.OnDead;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.internal.Arrivals;
 import dev.outbox.jdbc.internal.Borrowed;
 import dev.outbox.jdbc.internal.Claiming;
 import dev.outbox.jdbc.internal.Connections;
@@ -151,13 +152,14 @@ final class SqlServerSource implements TransactionalSource {
             Duration retention,
             @Nullable Duration deadRetention,
             @Nullable PayloadSerializer serializer,
-            LongSupplier ticker) {
+            LongSupplier ticker,
+            Arrivals arrivals) {
         this.table = table;
         this.connections = connections;
         this.handling = new SqlServerHandling(table);
         Claiming.Query claim = table.byOld()
                 ? new SqlServerLegacyClaim(table, serializer)
-                : new SqlServerClaim(table, serializer, ticker);
+                : new SqlServerClaim(table, serializer, ticker, arrivals);
         this.settle = new SqlServerSettle(table, ack);
         this.purge = SqlServerPurge.ofDone(table, connections, retention);
         this.purgeDead = deadRetention == null ? null : SqlServerPurge.ofDead(table, connections, deadRetention);

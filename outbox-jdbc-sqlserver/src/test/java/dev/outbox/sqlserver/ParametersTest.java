@@ -11,6 +11,7 @@ import dev.outbox.Ordering;
 import dev.outbox.OutboxException;
 import dev.outbox.internal.Emitter;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.Arrivals;
 import dev.outbox.jdbc.internal.Connections;
 import dev.outbox.jdbc.internal.InboxRecords;
 import dev.outbox.jdbc.internal.Layout;
@@ -77,7 +78,7 @@ class ParametersTest {
     private void claimSettleAndPurge() throws SQLException {
         Duration day = Duration.ofDays(1);
         TransactionalSource source =
-                new SqlServerSource(table, connections, Ack.KEEP, day, day, null, System::nanoTime);
+                new SqlServerSource(table, connections, Ack.KEEP, day, day, null, System::nanoTime, new Arrivals());
 
         source.claim(new ClaimRequest(10, Duration.ofMinutes(1), 3, Set.of("orders.placed"), "test"));
         source.settle(List.of(Settlement.done(LEASE)));
@@ -94,9 +95,9 @@ class ParametersTest {
         SqlServerTable additive =
                 new SqlServerTable(table.name(), false, table.layout(), "locks:", false, Phase.ADDITIVE, Map.of());
         Duration day = Duration.ofDays(1);
-        new SqlServerSource(additive, connections, Ack.KEEP, day, day, null, System::nanoTime)
+        new SqlServerSource(additive, connections, Ack.KEEP, day, day, null, System::nanoTime, new Arrivals())
                 .claim(new ClaimRequest(10, Duration.ofMinutes(1), 3, Set.of("orders.placed"), "test"));
-        new SqlServerSource(table, connections, Ack.KEEP, day, day, null, System::nanoTime)
+        new SqlServerSource(table, connections, Ack.KEEP, day, day, null, System::nanoTime, new Arrivals())
                 .renew(List.of(new Lease("message m-1", LEASE.ownerToken())), day);
         SqlServerChange.begin(driver.connection(), additive);
         SqlServerChange.isUnharmed(driver.connection());

@@ -181,9 +181,11 @@ interface ByteBoundContract {
 
         List<List<WorkItem>> claims = claims(store, ids.size());
 
-        assertThat(flat(claims.subList(0, keys.size())))
+        assertThat(claims).allSatisfy(claim -> assertThat(claim).hasSizeLessThanOrEqualTo(1));
+        assertThat(flat(claims.subList(0, keys.size() * 3 / 2)))
+                .as("a key that has just been served may come first every third time")
                 .extracting(WorkItem::key)
-                .containsExactlyInAnyOrderElementsOf(keys);
+                .containsAll(keys);
         assertThat(flat(claims)).extracting(WorkItem::id).containsExactlyInAnyOrderElementsOf(ids);
     }
 

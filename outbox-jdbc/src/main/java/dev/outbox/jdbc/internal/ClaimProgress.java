@@ -53,11 +53,13 @@ public record ClaimProgress(LowWaterMarks marks, KeyTour tour, KeyScan keys, Tur
                         new Turns(ticker, arrivals));
                 if (before != null) {
                     progress.marks.sweepWith(before.marks);
+                    progress.keys.sweepWith(before.keys);
                 }
             }
             for (Map.Entry<Topics, ClaimProgress> other : latest.entrySet()) {
                 if (other.getKey().cover(topics)) {
                     progress.marks.startFrom(other.getValue().marks);
+                    progress.keys.startFrom(other.getValue().keys);
                 }
             }
             latest.put(topics, progress);

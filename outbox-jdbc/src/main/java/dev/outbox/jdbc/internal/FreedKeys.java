@@ -6,37 +6,41 @@ import dev.outbox.spi.Unchanged;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * What one source knows about keys because it has claimed them itself: those it has in flight, where nothing can be claimed,
- * and those it has freed by settling what it had claimed, where the next items may be claimed.
+ * and those it has freed by settling what it had claimed, if there may be more of them to claim.
+ *
+ * <p>There may be more if the run was as long as the claim allowed, or if a claim has since passed by rows of the key because
+ * it was in flight. A key whose run took everything is not looked at again: the next row to arrive will show it.
  *
  * <p><b>Lower bounds.</b> A key has no unfinished item up to the last one of a run that this source has finished from its head
  * on: the head was the first unfinished item, later ones get higher sequence numbers, and so do Dead ones that are
  * requeued. So the next claim may look above that bound. It need not pass the index entries of all that the key had before,
  * which stay while an old snapshot is open. That takes three probes instead of one, so it is done only for a key of which {@value
- * #MANY} items were finished within {@link #BOUND_HOLDS}. After that time the key is looked at from its start again. That finds what no rule foresees: an item that committed late because its caller did without the key's lock,
- * or one that was changed by hand.
+ * #MANY} items were finished since it was looked at from its start. After {@link #BOUND_HOLDS}, or twenty times as long as such a
+ * look took, the key is looked at from its start again. That finds what no rule foresees: an item that committed late because its
+ * caller did without the key's lock, or one that was changed by hand.
  *
- * <p>It is only a hint. A key that is forgotten here, or was freed by another source, is found by the round over all keys.
+ * <p>It is only a hint. A key that is forgotten here, or was freed by another source, is found by the sweeps of {@link KeyScan}.
  * Thread-safe: claims and settles have threads of their own.
  */
 public final class FreedKeys {
     /** How many items in flight, and how many keys, are remembered. */
     private static final int MOST = 20_000;
 
-    /**
-     * How many claims look at a key in vain. Not one alone: a settle in a handler's transaction is noted before it commits.
-     */
-    private static final int TRIES = 10;
-
     static final Duration BOUND_HOLDS = Duration.ofSeconds(1);
+
+    /** Looks from the start take at most one part in so many of the time. */
+    private static final int SHARE = 20;
 
     static final int MANY = 500;
 
@@ -63,10 +67,22 @@ public final class FreedKeys {
 
         private final List<Long> sequences = new ArrayList<>();
         private final BitSet finished = new BitSet();
+        private int settled;
 
-        Run(String key, long until) {
+        /** Whether there may be more of the key to claim once it is settled. */
+        private boolean hasMore;
+
+        /** Whether the key waits for a time, or for an operator. */
+        private boolean isHeldBack;
+
+        Run(String key, long until, boolean hasMore) {
             this.key = key;
             this.until = until;
+            this.hasMore = hasMore;
+        }
+
+        boolean isSettled() {
+            return settled == sequences.size();
         }
 
         /** Up to here the key has no unfinished item. */
@@ -76,34 +92,18 @@ public final class FreedKeys {
         }
     }
 
-    private record Place(Run run, int index) {
-        boolean isLast() {
-            return index == run.sequences.size() - 1;
-        }
-    }
-
-    /** @param tries how many claims have looked at the key in vain */
-    private record Freed(int tries, long finishedTo) {
-        Freed lookedAt() {
-            return new Freed(tries + 1, finishedTo);
-        }
-    }
-
-    /** By the id of the item. */
-    private final Map<String, Place> inFlight = new Recent<>();
-
-    private final Map<String, Freed> freed = new Recent<>();
-
-    /** Of each key, how much traffic it has. */
-    private final Map<String, Traffic> traffic = new Recent<>();
+    private record Place(Run run, int index) {}
 
     /** Counts the items that were finished since the key was looked at from its start. */
     private static final class Traffic {
         private final long since;
+        private final long boundHolds;
         private int finished;
 
-        Traffic(long since) {
+        /** @param cost how long the look took */
+        Traffic(long since, long cost) {
             this.since = since;
+            this.boundHolds = Math.max(BOUND_HOLDS.toNanos(), SHARE * cost);
         }
     }
 
@@ -116,33 +116,41 @@ public final class FreedKeys {
         }
     }
 
+    /** By the id of the item. */
+    private final Map<String, Place> inFlight = new Recent<>();
+
+    /** By the key. */
+    private final Map<String, Run> runs = new Recent<>();
+
+    /** Keys to look at, and up to where they are finished. */
+    private final Map<String, Long> freed = new Recent<>();
+
+    /** Of keys that were looked at from their start. */
+    private final Map<String, Traffic> traffic = new Recent<>();
+
     /**
      * @param items by sequence
+     * @param hasMore of which keys there may be more than was taken
      * @param until when their lease ends, by the caller's clock
      */
-    public synchronized void claimed(List<WorkItem> items, long until) {
-        Map<String, Run> runs = new HashMap<>();
+    synchronized void claimed(List<WorkItem> items, Predicate<String> hasMore, long until) {
+        Map<String, Run> claimed = new HashMap<>();
         for (WorkItem item : items) {
             String key = item.key();
             if (key != null) {
-                Run run = runs.computeIfAbsent(key, k -> new Run(k, until));
+                Run run = claimed.computeIfAbsent(key, k -> new Run(k, until, hasMore.test(k)));
                 inFlight.put(item.id(), new Place(run, run.sequences.size()));
                 run.sequences.add(item.sequence());
             }
         }
+        claimed.forEach((key, run) -> {
+            runs.remove(key); // to the end
+            runs.put(key, run);
+        });
     }
 
-    /** @param unchanged what the settle could not change; what is locked is settled later */
+    /** @param unchanged what the settle, which has committed, could not change; what is locked is settled later */
     public synchronized void settled(List<Settlement> settlements, Unchanged unchanged) {
-        settled(settlements, unchanged, true);
-    }
-
-    /** The same in a transaction that may still be rolled back. */
-    public synchronized void settledUncommitted(List<Settlement> settlements, Unchanged unchanged) {
-        settled(settlements, unchanged, false);
-    }
-
-    private void settled(List<Settlement> settlements, Unchanged unchanged, boolean committed) {
         if (inFlight.isEmpty()) {
             return;
         }
@@ -151,71 +159,86 @@ public final class FreedKeys {
                 continue;
             }
             Place place = inFlight.remove(settlement.lease().itemId());
-            if (place == null) {
-                continue;
-            }
-            boolean lost = unchanged.lost().contains(settlement.lease());
-            boolean released = settlement.kind() == Settlement.Kind.RELEASE;
-            boolean finished = !lost && !released && !settlement.holdsBackItsKey();
-            Run run = place.run();
-            run.finished.set(place.index(), finished && committed);
-            Traffic ofKey = traffic.get(run.key);
-            if (ofKey != null && finished) {
-                ofKey.finished++;
-            }
-            if (lost || released || (place.isLast() && finished)) {
-                freed.remove(run.key); // to the end
-                freed.put(run.key, new Freed(0, run.finishedTo()));
+            if (place != null) {
+                settled(place, settlement, unchanged.lost().contains(settlement.lease()));
             }
         }
     }
 
-    /** The keys of what is in flight. */
-    synchronized Set<String> inFlight(long now) {
-        Set<String> keys = new HashSet<>();
-        inFlight.values().forEach(place -> {
-            if (place.run().until - now > 0) {
-                keys.add(place.run().key);
+    private void settled(Place place, Settlement settlement, boolean lost) {
+        Run run = place.run();
+        boolean released = settlement.kind() == Settlement.Kind.RELEASE;
+        if (!lost && !released && !settlement.holdsBackItsKey()) {
+            run.finished.set(place.index());
+            Traffic ofKey = traffic.get(run.key);
+            if (ofKey != null) {
+                ofKey.finished++;
             }
-        });
-        return keys;
+        }
+        run.settled++;
+        run.hasMore |= lost || released;
+        run.isHeldBack |= !lost && !released && settlement.holdsBackItsKey();
+        if (run.isSettled()) {
+            boolean wasWatched = runs.remove(run.key, run);
+            if (!run.isHeldBack && (run.hasMore || !wasWatched)) {
+                freed.remove(run.key); // to the end
+                freed.put(run.key, run.finishedTo());
+            }
+        }
+    }
+
+    /** The keys that are in flight, and those to look at. */
+    synchronized Set<String> known(long now) {
+        runs.values().removeIf(run -> run.until - now <= 0);
+        Set<String> known = new HashSet<>(runs.keySet());
+        known.addAll(freed.keySet());
+        return known;
+    }
+
+    /** A claim has passed by rows of these keys, because they were in flight when it began. */
+    synchronized void passedBy(Collection<String> keys) {
+        for (String key : keys) {
+            Run run = runs.get(key);
+            if (run == null) {
+                freed.putIfAbsent(key, START); // settled meanwhile
+            } else {
+                run.hasMore = true;
+            }
+        }
     }
 
     /** The keys to look at, those that were freed first before the others. */
     synchronized List<Hint> next(int most, long now) {
         return freed.entrySet().stream()
                 .limit(most)
-                .map(one -> hint(one.getKey(), one.getValue().finishedTo(), now))
+                .map(one -> hint(one.getKey(), one.getValue(), now))
                 .toList();
     }
 
     private Hint hint(String key, long finishedTo, long now) {
-        Traffic before = traffic.get(key);
-        if (before == null || now - before.since >= BOUND_HOLDS.toNanos()) {
-            traffic.remove(key); // to the end
-            traffic.put(key, new Traffic(now));
-            return new Hint(key, START);
-        }
-        return new Hint(key, before.finished >= MANY ? finishedTo : START);
+        Traffic ofKey = traffic.get(key);
+        boolean isBounded = ofKey != null && ofKey.finished >= MANY && now - ofKey.since < ofKey.boundHolds;
+        return new Hint(key, isBounded ? finishedTo : START);
     }
 
     /**
-     * A claim has looked at these keys, and has taken those.
+     * A claim has looked at these keys.
      *
-     * @param all false if it was full before it came to the end: then nothing is known about those it has not taken
+     * @param now when it was over
+     * @param took how long it took
      */
-    synchronized void looked(List<Hint> at, Set<String> taken, boolean all) {
+    synchronized void looked(List<Hint> at, Set<String> taken, long now, long took) {
         for (Hint hint : at) {
-            if (taken.contains(hint.key())) {
-                freed.remove(hint.key());
-            } else if (all) {
-                freed.computeIfPresent(hint.key(), (key, one) -> one.tries() + 1 < TRIES ? one.lookedAt() : null);
+            freed.remove(hint.key());
+            traffic.computeIfPresent(hint.key(), (key, one) -> now - one.since < one.boundHolds ? one : null);
+            if (!hint.isBounded() && taken.contains(hint.key())) {
+                traffic.putIfAbsent(hint.key(), new Traffic(now, took));
             }
         }
     }
 
-    /** Whether there are keys that no claim has looked at yet. */
-    synchronized boolean hasNew() {
-        return freed.values().stream().anyMatch(one -> one.tries() == 0);
+    /** Whether there are keys to look at. */
+    synchronized boolean areThere() {
+        return !freed.isEmpty();
     }
 }

@@ -1,13 +1,15 @@
 package dev.outbox.jdbc.internal;
 
-import java.nio.charset.StandardCharsets;
+import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.RoadMarks.Position;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -17,17 +19,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where one source looks for keys to claim, and how far it has come.
  *
- * <p><b>Places.</b> Keys that this source has {@linkplain FreedKeys freed}; rows that arrived after a mark, by sequence;
- * rows whose time has come after a mark, by due time; and the round over all unfinished keys. The first three show
- * everything that happens in the ordinary way, at a cost that does not depend on how many keys wait. The round finds the
- * rest: rows that committed late, below a mark; keys that another source has freed; keys that an operator has unblocked.
- * These take turns in being first, so that none keeps the others waiting. Freed keys come last, because they have just had
- * their turn; if the others leave them no room, the round comes to them.
+ * <p><b>Places.</b> Rows that arrived after a mark, by sequence; rows whose time has come after a mark, by due time; and keys
+ * that this source has {@linkplain FreedKeys freed}. They show everything that happens in the ordinary way, at a cost that does
+ * not depend on how many keys wait. They take turns in being first, so that none keeps the others waiting; freed keys, which
+ * have just been served, every third time.
  *
- * <p><b>The round.</b> A stretch of {@value #PROBES} keys goes with a claim once a second, or less often if it turns out
- * slow, so that it takes a twentieth of the time. While it finds keys that the other places did not, it goes with every
- * claim. It never makes an idle poller busy: what only the round finds waits up to a second, or an idle pause if that is
- * longer, per {@value #PROBES} unfinished keys.
+ * <p><b>Sweeps.</b> The rest lies below the marks: rows that committed late, keys that another source has freed, keys that an
+ * operator has unblocked. Sweeps from the start to the marks find it, in pieces that are short enough: see {@link RoadMarks}.
+ * A sweep passes rows that could be claimed if their keys were free. Keys that wait for a time are not among them.
  *
  * <p><b>How many.</b> Finding a key costs about as much as taking a row. So where keys have much waiting, a claim takes
  * fewer of them, though not fewer than {@value #FEWEST_KEYS}, and longer runs of each; where they have little, it takes
@@ -36,45 +35,32 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe.
  */
 public final class KeyScan {
-    /** How many rows of each kind one claim looks at; more where many in a row can not be claimed. */
+    /** How many rows of each kind one statement looks at; more where many in a row can not be claimed. */
     private static final int STRETCH = 1_000;
 
     private static final int LONGEST_STRETCH = 16_000;
 
-    /** How many keys one claim looks at on the round. */
-    public static final int PROBES = 4_000;
-
-    private static final int BANDS = 3;
     private static final int FEWEST_KEYS = 32;
     private static final int GROW_AFTER = 32;
 
-    private static final long ROUND_EVERY = Duration.ofSeconds(1).toNanos();
-    private static final long ROUND_AT_LEAST_EVERY = Duration.ofSeconds(30).toNanos();
-
     /** A transaction that commits within this time after it drew its sequence is found by the marks. */
     private static final long COMMITTING = Duration.ofMillis(500).toNanos();
-
-    /** How far the mark of due rows stays behind the clock: a row is seen only when the settle that delayed it commits. */
-    private static final Duration SETTLING = Duration.ofMillis(200);
-
-    /** The order of the keys in the database. */
-    private static final Comparator<String> BYTEWISE =
-            Comparator.comparing(key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
     /** Where a claim can look. */
     public enum Place {
         FREED,
         ARRIVED,
-        DUE,
-        ROUND
+        DUE
     }
 
     /**
-     * What one claim looks at.
+     * What one statement looks at.
      *
      * @param places in this order
      * @param known what has arrived of these keys is passed by: they are freed or in flight
      * @param arrivedAfter by the code of the priority
+     * @param arrivedUpTo by the code of the priority
+     * @param firstBand the code of the priority of which one row comes first
      * @param stretch how many rows of each kind to look at
      * @param heads the most keys to take
      * @param longestRun the most rows to take of each, if there are that many keys
@@ -84,9 +70,11 @@ public final class KeyScan {
             List<FreedKeys.Hint> freed,
             Set<String> known,
             List<Long> arrivedAfter,
+            List<Long> arrivedUpTo,
+            int firstBand,
             Instant dueAfter,
             long dueSequence,
-            String roundAfter,
+            Instant dueUpTo,
             int stretch,
             int heads,
             int longestRun) {}
@@ -97,25 +85,34 @@ public final class KeyScan {
      * @param full whether it found as many heads as it could take, and so may not have looked at everything
      * @param heads how many it found
      * @param arrivedTo by the code of the priority; empty, or null at a priority, if it looked at nothing there
+     * @param arrivedMore by the code of the priority, whether there may be more after that; empty if it looked at nothing there
      * @param dueTo null if it looked at nothing there
-     * @param roundTo the last key it looked at; empty at the end of the round
-     * @param roundFound whether the round had heads that no other place had
+     * @param passedBy known keys of which it saw rows
      */
     public record Seen(
             boolean full,
             int heads,
             List<@Nullable Long> arrivedTo,
-            boolean arrivedMore,
+            List<@Nullable Boolean> arrivedMore,
             @Nullable Instant dueTo,
             long dueSequenceTo,
             boolean dueMore,
-            String roundTo,
-            boolean roundFound) {}
+            List<String> passedBy) {}
+
+    /** One statement. */
+    public interface Statement {
+        Claimed run() throws SQLException;
+    }
 
     private final LongSupplier ticker;
     private final FreedKeys freed;
+    private final RoadMarks arrived;
 
-    private Look look = new Look(List.of(), List.of(), Set.of(), List.of(), Instant.MIN, 0, "", 1, 1, 1);
+    /** Due times have no bands: it uses the first one. */
+    private final RoadMarks due;
+
+    private Look look =
+            new Look(List.of(), List.of(), Set.of(), List.of(), List.of(), 0, Instant.MIN, 0, Instant.MAX, 1, 1, 1);
     private int count;
     private int claims;
     private long begun;
@@ -128,56 +125,84 @@ public final class KeyScan {
     /** How many rows a key is expected to have waiting. */
     private double run = 1;
 
+    /** How many keys the bound in bytes has room for. */
+    private int mostHeads = Integer.MAX_VALUE;
+
     /** How many claims to wait before longer runs are tried once more. */
     private int growsIn;
 
-    private final Long[] arrived = new Long[BANDS];
+    /** Where the marks of what has arrived were at least {@link #COMMITTING} ago. */
+    private long[] arrivedBefore = new long[RoadMarks.BANDS];
 
-    /** Where the mark was at least {@link #COMMITTING} ago. */
-    private Long[] arrivedBefore = new Long[BANDS];
-
-    private Long[] arrivedLately = new Long[BANDS];
+    private long[] arrivedLately = new long[RoadMarks.BANDS];
     private long lately;
     private boolean catchingUp = true;
+
+    /** Whether the last statement found as many heads as it could take. */
+    private boolean full;
+
     private int stretch = STRETCH;
-
-    private Instant due = Instant.MIN;
-    private long dueSequence = Long.MIN_VALUE;
-
-    private String round = "";
-    private boolean roundFinds;
-    private long roundAt;
-    private long roundCost;
 
     public KeyScan(LongSupplier ticker, FreedKeys freed) {
         this.ticker = ticker;
         this.freed = freed;
+        this.arrived = new RoadMarks(ticker, LowWaterMarks.SHORTEST_PIECE);
+        this.due = new RoadMarks(ticker, LowWaterMarks.SHORTEST_TIME.toNanos() / LowWaterMarks.TICK);
         this.lately = ticker.getAsLong();
-        this.roundAt = lately;
-        Arrays.fill(arrived, Long.MIN_VALUE);
         Arrays.fill(arrivedBefore, Long.MIN_VALUE);
         Arrays.fill(arrivedLately, Long.MIN_VALUE);
     }
 
-    /** A claim of so many items begins. */
+    /** A claim for the same topics, and maybe for others, has come so far: so has this one. */
+    void startFrom(KeyScan other) {
+        arrived.startFrom(other.arrived);
+        due.startFrom(other.due);
+    }
+
+    /** The next sweep is due when that of the other one is. */
+    void sweepWith(KeyScan other) {
+        arrived.sweepWith(other.arrived);
+        due.sweepWith(other.due);
+    }
+
+    /** A claim: a few pieces of a sweep, if it is time for them; if these find nothing, from the marks. */
+    public Claimed walk(Statement statement) throws SQLException {
+        Claimed claimed;
+        do {
+            arrived.begin();
+            due.begin();
+            try {
+                claimed = statement.run();
+            } catch (SQLException | RuntimeException e) {
+                arrived.failed();
+                due.failed();
+                throw e;
+            }
+        } while (claimed.isEmpty() && !full && (arrived.goesOn() || due.goesOn()));
+        return claimed;
+    }
+
+    /** A statement of a claim of so many items begins. */
     public Look look(int count) {
         begun = ticker.getAsLong();
         claims++;
         keys.clear();
         rows = 0;
         this.count = count;
-        int heads = Math.max(1, (int) (count / run));
+        int heads = Math.max(1, Math.min(mostHeads, (int) (count / run)));
         List<FreedKeys.Hint> hints = freed.next(heads, begun);
-        Set<String> known = freed.inFlight(begun);
-        hints.forEach(hint -> known.add(hint.key()));
+        Set<String> known = freed.known(begun);
+        Position dueFrom = due.from()[0];
         look = new Look(
                 places(!hints.isEmpty()),
                 hints,
                 known,
-                List.of(catchingUp ? arrived : arrivedBefore),
-                due,
-                dueSequence,
-                round,
+                arrivedFrom(),
+                Arrays.stream(arrived.to()).boxed().toList(),
+                firstBand(),
+                LowWaterMarks.time(dueFrom.at()),
+                dueFrom.tie(),
+                LowWaterMarks.time(due.to()[0]),
                 stretch,
                 heads,
                 (int) Math.ceil(Math.min(2 * run, longestRun(count))));
@@ -186,19 +211,28 @@ public final class KeyScan {
 
     private List<Place> places(boolean hints) {
         List<Place> places = new ArrayList<>(List.of(Place.ARRIVED, Place.DUE));
-        if (roundIsDue()) {
-            places.add(Place.ROUND);
-        }
         Collections.rotate(places, claims);
         if (hints) {
-            places.add(Place.FREED);
+            places.add(claims % 3 == 0 ? 0 : 2, Place.FREED);
         }
         return places;
     }
 
-    private boolean roundIsDue() {
-        long pause = Math.min(ROUND_AT_LEAST_EVERY, Math.max(ROUND_EVERY, 20 * roundCost));
-        return roundFinds || begun - roundAt >= pause;
+    /** Where a claim is cut after its first keys, no priority must always come first. */
+    private int firstBand() {
+        return BandShares.bulkIsFirst(claims) ? 2 : BandShares.normalIsFirst(claims) ? 1 : 0;
+    }
+
+    /** Beyond the marks also what a transaction has drawn a little before and commits now. */
+    private List<Long> arrivedFrom() {
+        Position[] from = arrived.from();
+        long[] upTo = arrived.to();
+        List<Long> after = new ArrayList<>();
+        for (int band = 0; band < RoadMarks.BANDS; band++) {
+            boolean beyondMarks = upTo[band] == Long.MAX_VALUE && !catchingUp;
+            after.add(beyondMarks ? Math.min(from[band].at(), arrivedBefore[band]) : from[band].at());
+        }
+        return after;
     }
 
     private static double longestRun(int count) {
@@ -206,47 +240,58 @@ public final class KeyScan {
     }
 
     /** A row of this key was taken. */
-    public void took(String key) {
+    public void took(String key, int priority, long sequence, @Nullable Instant dueOn) {
         rows++;
         keys.merge(key, 1, Integer::sum);
+        if (dueOn == null) {
+            arrived.touched(priority, sequence);
+        } else {
+            due.touched(0, LowWaterMarks.ticks(dueOn));
+        }
     }
 
     /**
-     * The claim is over.
+     * The statement is over.
      *
-     * @param cut whether the bound in bytes ended it: then what it has not taken must be found again
+     * @param items what it took, by sequence
+     * @param cut whether the bound in bytes ended it: then keys that it has not taken must be found again
      * @param at when it claimed, by the clock of the database
+     * @param until when the leases end, by the clock of this process
      * @return whether another claim right now may find something
      */
-    public boolean end(Seen seen, boolean cut, Instant at) {
-        boolean all = !cut && (!seen.full() || keys.isEmpty()); // what was found may be locked by a stranger
-        freed.looked(look.freed(), keys.keySet(), all);
-        adaptRun(seen.full(), cut);
-        if (!cut) {
-            arrived(seen);
-            due(seen, at);
+    public boolean end(Seen seen, List<WorkItem> items, boolean cut, Instant at, long until) {
+        boolean allFreed =
+                !cut && (!seen.full() || keys.isEmpty() || look.places().get(0) == Place.FREED);
+        if (allFreed) { // what was found and not taken may be locked by a stranger
+            long now = ticker.getAsLong();
+            freed.looked(look.freed(), keys.keySet(), now, now - begun);
         }
-        if (look.places().contains(Place.ROUND)) {
-            round(seen, cut);
-        }
-        boolean longer = keys.isEmpty() && (seen.arrivedMore() || seen.dueMore());
-        stretch = longer ? Math.min(4 * stretch, LONGEST_STRETCH) : STRETCH;
+        boolean batchFull = cut || rows >= count;
+        int longest = Math.max(look.longestRun(), count / Math.max(1, seen.heads()));
+        Set<String> alone = new HashSet<>();
+        items.stream().filter(item -> item.key() != null && item.attempt() > 1).forEach(item -> alone.add(item.key()));
+        freed.claimed(items, key -> batchFull || alone.contains(key) || keys.getOrDefault(key, 0) >= longest, until);
+        Set<String> hinted = new HashSet<>();
+        look.freed().forEach(hint -> hinted.add(hint.key()));
+        freed.passedBy(
+                seen.passedBy().stream().filter(key -> !hinted.contains(key)).toList());
+        full = seen.full();
+        adaptRun(cut);
+        boolean leftKeys = cut && keys.size() < seen.heads();
+        mostHeads = leftKeys ? Math.max(1, keys.size()) : (int) Math.min(Integer.MAX_VALUE, 2L * mostHeads);
+        boolean hadRoom = !cut && !full;
+        boolean allArrived = endArrived(seen, leftKeys, hadRoom);
+        boolean all = endDue(seen, leftKeys, hadRoom, at) && allArrived;
+        stretch = all || !keys.isEmpty() ? STRETCH : Math.min(4 * stretch, LONGEST_STRETCH);
         return cut
                 || seen.full()
-                || seen.arrivedMore()
-                || seen.dueMore()
-                || roundFinds
-                || runsGoOn(seen)
-                || freed.hasNew();
+                || !all
+                || !alone.isEmpty()
+                || keys.values().stream().anyMatch(taken -> taken >= longest)
+                || freed.areThere();
     }
 
-    /** Whether there may be more behind what was taken of a key. */
-    private boolean runsGoOn(Seen seen) {
-        int longest = Math.max(look.longestRun(), count / Math.max(1, seen.heads()));
-        return keys.values().stream().anyMatch(taken -> taken >= longest);
-    }
-
-    private void adaptRun(boolean full, boolean cut) {
+    private void adaptRun(boolean cut) {
         growsIn--;
         if (full && !cut && !keys.isEmpty()) {
             if (rows < count / 10 * 9) {
@@ -258,51 +303,54 @@ public final class KeyScan {
         }
     }
 
-    private void arrived(Seen seen) {
-        catchingUp = seen.full() || seen.arrivedMore();
-        for (int band = 0; band < seen.arrivedTo().size(); band++) {
+    /** @return whether it saw everything after the marks */
+    private boolean endArrived(Seen seen, boolean leftKeys, boolean hadRoom) {
+        boolean beyondMarks = arrived.to()[0] == Long.MAX_VALUE;
+        @Nullable Position[] stretches = new Position[RoadMarks.BANDS];
+        for (int band = 0; !leftKeys && band < seen.arrivedTo().size(); band++) {
             Long to = seen.arrivedTo().get(band);
-            if (to != null) {
-                arrived[band] = Math.max(arrived[band], to);
+            if (to != null && hadRoom && Boolean.TRUE.equals(seen.arrivedMore().get(band))) {
+                stretches[band] = Position.after(to);
+            } else if (to != null) {
+                arrived.pass(band, Position.after(to));
             }
         }
-        if (catchingUp
-                || look.stretch() > STRETCH) { // a backlog is not walked twice; the round finds what commits late in it
-            arrivedBefore = arrived.clone();
-            arrivedLately = arrived.clone();
+        boolean all = arrived.end(hadRoom, stretches);
+        if (beyondMarks && !leftKeys && !seen.arrivedTo().isEmpty()) {
+            keepBefore(!hadRoom || !all);
+        }
+        return all;
+    }
+
+    /** A backlog is not walked twice: what commits late in it is found by a sweep. */
+    private void keepBefore(boolean backlog) {
+        long[] marks = Arrays.stream(arrived.marks()).mapToLong(Position::at).toArray();
+        catchingUp = backlog;
+        if (backlog || look.stretch() > STRETCH) {
+            arrivedBefore = marks;
+            arrivedLately = marks;
             lately = begun;
         } else if (begun - lately >= COMMITTING) {
             lately = begun;
             arrivedBefore = arrivedLately;
-            arrivedLately = arrived.clone();
+            arrivedLately = marks;
         }
     }
 
-    private void due(Seen seen, Instant at) {
-        Instant latest = at.minus(SETTLING);
+    /** @return whether it saw everything after the marks */
+    private boolean endDue(Seen seen, boolean leftKeys, boolean hadRoom, Instant at) {
+        @Nullable Position[] stretches = new Position[RoadMarks.BANDS];
         Instant to = seen.dueTo();
-        if (to != null && to.isBefore(latest)) {
-            due = to;
-            dueSequence = seen.dueSequenceTo();
-        } else if (to != null) {
-            due = latest;
-            dueSequence = Long.MIN_VALUE;
+        if (to != null && !leftKeys) {
+            Position position = new Position(LowWaterMarks.ticks(to), seen.dueSequenceTo());
+            if (hadRoom && seen.dueMore()) {
+                stretches[0] = position;
+            } else {
+                due.pass(0, position);
+            }
         }
-    }
-
-    private void round(Seen seen, boolean cut) {
-        roundFinds = seen.roundFound() && !keys.isEmpty();
-        roundAt = ticker.getAsLong();
-        roundCost = roundAt - begun;
-        if (!cut) {
-            round = seen.roundTo();
-        } else if (look.places().get(0) == Place.ROUND) {
-            // its heads came first, so what was taken of the stretch is the beginning of it
-            round = keys.keySet().stream()
-                    .filter(key -> BYTEWISE.compare(key, round) > 0)
-                    .filter(key -> seen.roundTo().isEmpty() || BYTEWISE.compare(key, seen.roundTo()) <= 0)
-                    .max(BYTEWISE)
-                    .orElse(round);
-        }
+        boolean all = due.end(hadRoom, stretches);
+        due.limit(new Position(LowWaterMarks.ticks(at.minus(LowWaterMarks.SETTLING)), Long.MIN_VALUE));
+        return all;
     }
 }

@@ -22,19 +22,19 @@ public final class LowWaterMarks {
      * How far the marks of the waiting road stay behind the clock. A row gets its due time when its settle begins and is seen
      * when that commits: with a short delay, a mark at the clock would have passed it by then.
      */
-    private static final Duration SETTLING = Duration.ofMillis(200);
+    static final Duration SETTLING = Duration.ofMillis(200);
 
     /** With a topic filter: how many rows of each band one claim looks at; then its mark moves past them. */
     private static final int STRETCH = 4_096;
 
     /** Shorter pieces of a sweep are not cut: so many sequence numbers. */
-    private static final long SHORTEST_PIECE = 1_000;
+    static final long SHORTEST_PIECE = 1_000;
 
     /** And such a part of the time in which rows were due. */
-    private static final Duration SHORTEST_TIME = Duration.ofMillis(10);
+    static final Duration SHORTEST_TIME = Duration.ofMillis(10);
 
     /** Due times are counted in units of this many nanoseconds; no database has finer ones. */
-    private static final long TICK = 100;
+    static final long TICK = 100;
 
     private static final long TICKS_PER_SECOND = Duration.ofSeconds(1).toNanos() / TICK;
 
@@ -55,7 +55,7 @@ public final class LowWaterMarks {
     private final Binding binding;
     private final RoadMarks ready;
     private final RoadMarks due;
-    private final @Nullable Long[] stretchEnd = new Long[BANDS.length];
+    private final @Nullable Position[] stretchEnd = new Position[BANDS.length];
     private int readyClaims;
     private int dueClaims;
 
@@ -79,9 +79,6 @@ public final class LowWaterMarks {
 
     /** A claim on one road: a few pieces of a sweep, if it is time for them; if these find nothing, from the marks. */
     public Claimed walk(Turns.Road road, Turns.Walk once) throws SQLException {
-        if (road == Turns.Road.KEYS) {
-            return once.on(road);
-        }
         RoadMarks marks = road == Turns.Road.READY ? ready : due;
         Claimed claimed;
         do {
@@ -117,7 +114,8 @@ public final class LowWaterMarks {
     /** Where the stretch of each band ends that a claim with a topic filter looked at. */
     public void walked(ResultSet row) throws SQLException {
         for (int band = 0; band < BANDS.length; band++) {
-            stretchEnd[band] = row.getObject(BANDS[band] + "_end", Long.class);
+            Long end = row.getObject(BANDS[band] + "_end", Long.class);
+            stretchEnd[band] = end == null ? null : Position.after(end);
         }
     }
 
@@ -149,19 +147,19 @@ public final class LowWaterMarks {
      * @param at when it claimed, by the clock of the database
      */
     public boolean endDue(boolean hadRoom, Instant at) {
-        boolean walkedAll = due.end(hadRoom, new Long[BANDS.length]);
+        boolean walkedAll = due.end(hadRoom, new Position[BANDS.length]);
         due.limit(new Position(ticks(at.minus(SETTLING)), Long.MIN_VALUE));
         return walkedAll;
     }
 
     /** Times that a server may spell in a way of its own are the start. */
-    private static long ticks(Instant time) {
+    static long ticks(Instant time) {
         return time.isBefore(Instant.EPOCH)
                 ? Long.MIN_VALUE
                 : time.getEpochSecond() * TICKS_PER_SECOND + time.getNano() / TICK;
     }
 
-    private static Instant time(long ticks) {
+    static Instant time(long ticks) {
         if (ticks == Long.MIN_VALUE || ticks == Long.MAX_VALUE) {
             return ticks < 0 ? Instant.MIN : Instant.MAX;
         }

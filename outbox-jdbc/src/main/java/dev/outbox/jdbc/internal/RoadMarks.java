@@ -212,6 +212,10 @@ final class RoadMarks {
         return next;
     }
 
+    Position[] marks() {
+        return marks.clone();
+    }
+
     /** After which place the statement looks for rows, by band. */
     Position[] from() {
         Position[] from = marks.clone();
@@ -233,11 +237,17 @@ final class RoadMarks {
 
     /** A row was taken: it and what is before it has passed. */
     void took(int band, Position position) {
-        lowest[band] = Math.min(lowest[band], position.at);
+        touched(band, position.at);
         pass(band, position);
     }
 
-    private void pass(int band, Position position) {
+    /** A row of this place was taken, which says nothing about those before it. */
+    void touched(int band, long at) {
+        lowest[band] = Math.min(lowest[band], at);
+    }
+
+    /** What is up to this place has passed. */
+    void pass(int band, Position position) {
         marks[band] = marks[band].max(position);
         if (piece != null) {
             cursor[band] = cursor[band].max(position);
@@ -251,14 +261,14 @@ final class RoadMarks {
      * @param stretches where it stopped in each band though more may be behind, if so
      * @return whether it saw all there is after the marks
      */
-    boolean end(boolean hadRoom, @Nullable Long[] stretches) {
+    boolean end(boolean hadRoom, @Nullable Position[] stretches) {
         boolean walkedAll = true;
         for (int band = 0; band < BANDS; band++) {
-            Long stretch = stretches[band];
+            Position stretch = stretches[band];
             walkedAll &= stretch == null;
-            open &= stretch == null || stretch > marks[band].at;
+            open &= stretch == null || stretch.at > marks[band].at;
             if (hadRoom && stretch != null) {
-                pass(band, Position.after(stretch));
+                pass(band, stretch);
             } else if (hadRoom && piece != null) {
                 cursor[band] = cursor[band].max(Position.after(piece.ends[band]));
             }

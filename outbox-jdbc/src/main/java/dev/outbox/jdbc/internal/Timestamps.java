@@ -10,15 +10,19 @@ import org.jspecify.annotations.Nullable;
 /** Instants as timestamptz, whatever the time zone of the JVM or the session. */
 public final class Timestamps {
     private static final Instant EARLIEST = OffsetDateTime.MIN.toInstant();
+    private static final Instant LATEST = OffsetDateTime.MAX.toInstant();
 
     private Timestamps() {}
 
-    /** {@link Instant#MIN} is PostgreSQL's -infinity, and so is what the driver makes of that. */
+    /** {@link Instant#MIN} and {@link Instant#MAX} are PostgreSQL's infinities, and so is what the driver makes of those. */
     public static @Nullable OffsetDateTime write(@Nullable Instant instant) {
         if (instant == null) {
             return null;
         }
-        return instant.isAfter(EARLIEST) ? instant.atOffset(ZoneOffset.UTC) : OffsetDateTime.MIN;
+        if (!instant.isAfter(EARLIEST)) {
+            return OffsetDateTime.MIN;
+        }
+        return instant.isBefore(LATEST) ? instant.atOffset(ZoneOffset.UTC) : OffsetDateTime.MAX;
     }
 
     public static Instant read(ResultSet rows, String column) throws SQLException {

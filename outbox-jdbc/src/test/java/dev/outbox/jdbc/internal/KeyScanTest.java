@@ -1,197 +1,276 @@
 package dev.outbox.jdbc.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Message;
 import dev.outbox.WorkItem;
+import dev.outbox.jdbc.internal.KeyScan.Look;
 import dev.outbox.jdbc.internal.KeyScan.Place;
 import dev.outbox.jdbc.internal.KeyScan.Seen;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Unchanged;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class KeyScanTest {
     private static final int COUNT = 100;
+    private static final int BACKLOG = 5_000;
     private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
-    private static final Seen NOTHING = new Seen(false, 0, List.of(), false, null, 0, false, "", false);
+    private static final Seen NOTHING = new Seen(false, 0, List.of(), List.of(), null, 0, false, List.of());
 
     private final AtomicLong clock = new AtomicLong();
     private final FreedKeys freed = new FreedKeys();
     private final KeyScan scan = new KeyScan(clock::get, freed);
 
-    @Test
-    void placesTakeTurnsInBeingFirstAndFreedKeysComeLast() {
-        Set<Place> first = new HashSet<>();
-        for (int i = 0; i < 3; i++) {
-            free("k" + i, i);
-            pass(Duration.ofSeconds(1)); // the round is due
-            List<Place> places = scan.look(COUNT).places();
-            first.add(places.get(0));
-            assertThat(places).hasSize(4).endsWith(Place.FREED);
-            scan.end(NOTHING, false, NOW);
-        }
+    /** What each statement looked at. */
+    private final List<Look> looks = new ArrayList<>();
 
-        assertThat(first).containsExactlyInAnyOrder(Place.ARRIVED, Place.DUE, Place.ROUND);
+    /** One that finds nothing. */
+    private boolean claim(Seen seen) throws SQLException {
+        return claim(seen, false);
+    }
+
+    private boolean claim(Seen seen, boolean cut, String... taken) throws SQLException {
+        return claim(look -> seen, cut, taken).more();
+    }
+
+    private Claimed claim(Function<Look, Seen> answer, boolean cut, String... taken) throws SQLException {
+        looks.clear();
+        return scan.walk(() -> {
+            Look look = scan.look(COUNT);
+            looks.add(look);
+            List<WorkItem> items = new ArrayList<>();
+            for (String key : taken) {
+                scan.took(key, 1, items.size(), null);
+                items.add(item(key, items.size()));
+            }
+            boolean more = scan.end(answer.apply(look), items, cut, NOW, Long.MAX_VALUE);
+            return new Claimed("token", NOW, items, List.of(), more);
+        });
+    }
+
+    private Look last() {
+        return looks.get(looks.size() - 1);
     }
 
     @Test
-    void anIdleScanGoesOneStretchOfTheRoundASecondAndIsNotBusy() {
-        Seen stretch = new Seen(false, 0, List.of(), false, null, 0, false, "m", false);
-        int stretches = 0;
+    void placesTakeTurnsInBeingFirst() throws SQLException {
+        Map<Place, Integer> first = new EnumMap<>(Place.class);
+        for (int i = 0; i < 12; i++) {
+            free("k" + i, i);
+            claim(NOTHING);
+            first.merge(last().places().get(0), 1, Integer::sum);
+            assertThat(last().places()).hasSize(3);
+        }
+
+        assertThat(first).isEqualTo(Map.of(Place.ARRIVED, 4, Place.DUE, 4, Place.FREED, 4));
+    }
+
+    @Test
+    void anIdleScanIsNotBusyAndSweepsOnceASecondInTheSameStatement() throws SQLException {
+        claim(arrived(true, 1_000), false, "k");
+        int sweeps = 0;
         for (int i = 0; i < 100; i++) {
             pass(Duration.ofMillis(100));
-            stretches += scan.look(COUNT).places().contains(Place.ROUND) ? 1 : 0;
-            assertThat(scan.end(stretch, false, NOW)).isFalse();
+            assertThat(claim(arrivedNothing())).isFalse();
+            assertThat(looks).hasSize(1);
+            sweeps += last().arrivedAfter().get(1) == Long.MIN_VALUE ? 1 : 0;
         }
 
-        assertThat(stretches).isEqualTo(10);
-        assertThat(scan.look(COUNT).roundAfter()).isEqualTo("m");
+        assertThat(sweeps).isBetween(9, 11);
     }
 
     @Test
-    void aRoundThatFindsOnlyWhatAStrangerHasLockedRests() {
-        pass(Duration.ofSeconds(1));
-        scan.look(COUNT);
+    void aLongSweepRestsBetweenItsStretchesAndNeverMakesAnIdlePollerBusy() throws SQLException {
+        claim(arrived(true, 1_000_000), false, "k");
+        int statements = 0;
+        for (int i = 0; i < 100; i++) {
+            pass(Duration.ofMillis(100));
+            Claimed claimed = claim(
+                    look -> {
+                        pass(Duration.ofMillis(5));
+                        long after = look.arrivedAfter().get(1);
+                        return after >= 900_000 ? arrivedNothing() : arrived(true, Math.max(after, 0) + look.stretch());
+                    },
+                    false);
+            assertThat(claimed.more()).isFalse();
+            statements += looks.size();
+        }
 
-        assertThat(scan.end(new Seen(false, 0, List.of(), false, null, 0, false, "", true), false, NOW))
-                .isFalse();
-        assertThat(scan.look(COUNT).places()).doesNotContain(Place.ROUND);
+        assertThat(statements).isBetween(110, 250);
+    }
+
+    /** What lies below the marks in the table is looked at in a second statement, not in each. */
+    @Test
+    void aSweepThatFailsIsTriedInPiecesAndOtherClaimsGoOn() throws SQLException {
+        claim(arrived(true, 1_000_000), false, "k");
+        pass(Duration.ofSeconds(1));
+        assertThatThrownBy(() -> claim(
+                        look -> {
+                            pass(Duration.ofSeconds(5));
+                            throw new IllegalStateException("statement timeout");
+                        },
+                        false))
+                .hasMessage("statement timeout");
+
+        claim(arrivedNothing());
+        assertThat(last().arrivedAfter().get(1)).as("from the marks").isEqualTo(1_000_000);
+        pass(Duration.ofSeconds(2));
+        claim(arrivedNothing());
+        assertThat(looks.get(0).arrivedUpTo().get(1)).as("a piece").isLessThan(1_000_000);
     }
 
     @Test
-    void aRoundThatFindsSomethingGoesOnAtOnce() {
+    void aStretchOfASweepMovesOnlyItsCursor() throws SQLException {
+        claim(arrived(true, 1_000_000), false, "k");
         pass(Duration.ofSeconds(1));
-        scan.look(COUNT);
-        scan.took("k");
+        claim(look -> looks.size() == 1 ? arrived(true, 1_000) : arrivedNothing(), false);
 
-        assertThat(scan.end(new Seen(false, 0, List.of(), false, null, 0, false, "m", true), false, NOW))
+        assertThat(looks.get(1).arrivedAfter().get(1)).isEqualTo(1_000);
+    }
+
+    @Test
+    void headsThatAStrangerHasLockedAreNotLookedAtAgainAndAgain() throws SQLException {
+        assertThat(claim(new Seen(true, COUNT, at(500L), more(false), null, 0, false, List.of()), false))
                 .isTrue();
-        assertThat(scan.look(COUNT).places()).contains(Place.ROUND);
+        assertThat(looks).hasSize(1);
+
+        claim(arrivedNothing());
+        assertThat(last().arrivedAfter().get(1)).isEqualTo(500);
     }
 
     @Test
-    void aSlowRoundTakesATwentiethOfTheTime() {
-        pass(Duration.ofSeconds(1));
-        scan.look(COUNT);
-        pass(Duration.ofMillis(200));
-        scan.end(NOTHING, false, NOW);
-
-        pass(Duration.ofMillis(3_900));
-        assertThat(scan.look(COUNT).places()).doesNotContain(Place.ROUND);
-        scan.end(NOTHING, false, NOW);
-        pass(Duration.ofMillis(100));
-        assertThat(scan.look(COUNT).places()).contains(Place.ROUND);
-    }
-
-    @Test
-    void aBacklogIsWalkedOnceAndThenTheLastMomentAgain() {
-        scan.look(COUNT);
-        scan.took("k");
-        assertThat(scan.end(arrived(true, 1_000), false, NOW)).isTrue();
-        assertThat(scan.look(COUNT).arrivedAfter()).containsExactly(Long.MIN_VALUE, 1_000L, Long.MIN_VALUE);
-        scan.end(arrived(false, 1_500), false, NOW);
+    void aBacklogIsWalkedOnceAndThenTheLastMomentAgain() throws SQLException {
+        assertThat(claim(arrived(true, 1_000), false, "k")).isTrue();
+        claim(arrived(false, 1_500), false);
+        assertThat(looks.get(0).arrivedAfter()).containsExactly(Long.MIN_VALUE, 1_000L, Long.MIN_VALUE);
 
         // a transaction that drew an earlier sequence may commit now
-        assertThat(scan.look(COUNT).arrivedAfter().get(1)).isEqualTo(1_000);
+        claim(arrivedNothing());
+        assertThat(last().arrivedAfter().get(1)).isEqualTo(1_000);
         for (int i = 0; i < 2; i++) {
-            scan.end(arrived(false, 1_500), false, NOW);
-            pass(Duration.ofMillis(500));
-            scan.look(COUNT);
+            pass(Duration.ofMillis(499));
+            claim(arrivedNothing());
+            pass(Duration.ofMillis(1));
+            claim(arrivedNothing());
         }
-        scan.end(arrived(false, 1_500), false, NOW);
+        pass(Duration.ofMillis(1));
+        claim(arrivedNothing());
 
-        assertThat(scan.look(COUNT).arrivedAfter().get(1)).isEqualTo(1_500);
+        assertThat(last().arrivedAfter().get(1)).isEqualTo(1_500);
     }
 
     @Test
-    void theMarkOfDueRowsStaysBehindTheClock() {
-        scan.look(COUNT);
-        scan.end(due(NOW.minusMillis(500), 7), false, NOW);
-        assertThat(scan.look(COUNT).dueAfter()).isEqualTo(NOW.minusMillis(500));
-        assertThat(scan.look(COUNT).dueSequence()).isEqualTo(7);
-        scan.end(due(NOW.minusMillis(1), 8), false, NOW);
+    void theMarkOfDueRowsStaysBehindTheClock() throws SQLException {
+        claim(due(NOW.minusMillis(500), 7));
+        claim(arrivedNothing());
+        assertThat(last().dueAfter()).isEqualTo(NOW.minusMillis(500));
+        assertThat(last().dueSequence()).isEqualTo(7);
+        claim(due(NOW.minusMillis(1), 8));
+        claim(arrivedNothing());
 
-        assertThat(scan.look(COUNT).dueAfter()).isEqualTo(NOW.minusMillis(200));
-        assertThat(scan.look(COUNT).dueSequence()).isEqualTo(Long.MIN_VALUE);
+        assertThat(last().dueAfter()).isEqualTo(NOW.minusMillis(200));
+        assertThat(last().dueSequence()).isEqualTo(Long.MIN_VALUE);
     }
 
     @Test
-    void aClaimThatWasCutMovesNoMark() {
-        pass(Duration.ofSeconds(1));
-        scan.look(COUNT);
-        boolean more = scan.end(
-                new Seen(false, 0, Arrays.asList(null, 5L, null), false, NOW.minusSeconds(5), 5, false, "m", false),
-                true,
-                NOW);
+    void aClaimThatWasCutBeforeItsLastKeyMovesNoMarkAndTheNextOneFindsFewerKeys() throws SQLException {
+        Seen seen = new Seen(false, 2, at(5L), more(false), NOW.minusSeconds(5), 5, false, List.of());
 
-        assertThat(more).isTrue();
-        KeyScan.Look next = scan.look(COUNT);
-        assertThat(next.arrivedAfter()).containsOnly(Long.MIN_VALUE);
-        assertThat(next.dueAfter()).isEqualTo(Instant.MIN);
+        assertThat(claim(seen, true, "k")).isTrue();
+        claim(arrivedNothing());
+        assertThat(looks.get(0).arrivedAfter()).containsOnly(Long.MIN_VALUE);
+        assertThat(looks.get(0).dueAfter()).isEqualTo(Instant.MIN);
+        assertThat(looks.get(0).heads()).isOne();
+        claim(arrivedNothing());
+        assertThat(last().heads()).isEqualTo(2);
     }
 
     @Test
-    void aCutRoundGoesOnAfterTheLastKeyThatWasTaken() {
-        Seen stretch = new Seen(false, 0, List.of(), false, null, 0, false, "x", true);
-        String first = "";
-        for (int i = 0; i < 4; i++) {
-            pass(Duration.ofSeconds(1));
-            if (scan.look(COUNT).places().get(0) == Place.ROUND) {
-                scan.took("b");
-                scan.took("c");
-                first = "c";
-            }
-            scan.end(stretch, true, NOW);
+    void aClaimThatWasCutWithinItsLastRunHasSeenItsKeys() throws SQLException {
+        claim(new Seen(false, 1, at(5L), more(false), null, 0, false, List.of()), true, "k");
+        claim(arrivedNothing());
+
+        assertThat(looks.get(0).arrivedAfter().get(1)).isEqualTo(5);
+    }
+
+    @Test
+    void noPriorityAlwaysComesFirst() throws SQLException {
+        Map<Integer, Integer> first = new HashMap<>();
+        for (int i = 0; i < 20; i++) {
+            claim(NOTHING);
+            first.merge(last().firstBand(), 1, Integer::sum);
         }
 
-        assertThat(first).isEqualTo("c");
-        assertThat(scan.look(COUNT).roundAfter()).isEqualTo("c");
+        assertThat(first).containsOnlyKeys(0, 1, 2);
+        assertThat(first.get(0)).isGreaterThan(10);
     }
 
     @Test
-    void keysThatHaveMuchMakeClaimsTakeFewerOfThem() {
-        int before = scan.look(COUNT).heads();
+    void keysThatHaveMuchMakeClaimsTakeFewerOfThem() throws SQLException {
+        claim(NOTHING);
+        int before = last().heads();
         for (int i = 0; i < 3; i++) {
-            take(scan.look(COUNT).heads(), 2);
+            String[] twice = IntStream.range(0, last().heads() * 2)
+                    .mapToObj(row -> "key-" + row / 2)
+                    .toArray(String[]::new);
+            claim(new Seen(true, COUNT, List.of(), List.of(), null, 0, false, List.of()), false, twice);
         }
 
-        assertThat(scan.look(COUNT).heads()).isLessThan(before);
+        assertThat(last().heads()).isLessThan(before);
     }
 
     @Test
-    void manyRowsThatCannotBeClaimedArePassedInLongerStretches() {
-        int first = scan.look(COUNT).stretch();
-        scan.end(arrived(true, 1_000), false, NOW);
-        int second = scan.look(COUNT).stretch();
-        scan.took("k");
-        scan.end(arrived(true, 5_000), false, NOW);
+    void manyRowsThatCannotBeClaimedArePassedInLongerStretches() throws SQLException {
+        claim(look -> arrived(looks.size() < 3, 1_000L * looks.size()), false);
+        List<Integer> stretches = looks.stream().map(Look::stretch).toList();
+        claim(arrived(true, BACKLOG), false, "k");
+        claim(arrivedNothing());
 
-        assertThat(second).isGreaterThan(first);
-        assertThat(scan.look(COUNT).stretch()).isEqualTo(first);
+        assertThat(stretches).first().isEqualTo(1_000);
+        assertThat(last().stretch()).isEqualTo(1_000);
     }
 
     @Test
-    void whatIsFreedOrInFlightIsNotLookedForAmongArrivals() {
+    void whatIsFreedOrInFlightIsNotLookedForAmongArrivals() throws SQLException {
         free("freed", 1);
-        freed.claimed(List.of(item("flying", 2)), Long.MAX_VALUE);
+        freed.claimed(List.of(item("flying", 2)), key -> false, Long.MAX_VALUE);
+        claim(NOTHING);
 
-        assertThat(scan.look(COUNT).known()).containsExactlyInAnyOrder("freed", "flying");
+        assertThat(last().known()).containsExactlyInAnyOrder("freed", "flying");
     }
 
-    private void take(int keys, int each) {
-        for (int i = 0; i < keys * each; i++) {
-            scan.took("key-" + i % keys);
-        }
-        scan.end(new Seen(true, 0, List.of(), false, null, 0, false, "", false), false, NOW);
+    @Test
+    void aKeyThatWasPassedByWhileItWasInFlightIsLookedAtOnceItIsFree() throws SQLException {
+        claim(arrived(false, 1), false, "k");
+        claim(new Seen(false, 0, at(2L), more(false), null, 0, false, List.of("k")));
+        freed.settled(List.of(Settlement.done(new Lease("item-0", "token"))), Unchanged.NONE);
+        claim(NOTHING);
+
+        assertThat(last().freed()).extracting(FreedKeys.Hint::key).containsExactly("k");
+    }
+
+    @Test
+    void aKeyThatHasNothingMoreIsNotLookedAtOnceItIsFree() throws SQLException {
+        claim(arrived(false, 1), false, "k", "k2");
+        freed.settled(List.of(Settlement.done(new Lease("item-0", "token"))), Unchanged.NONE);
+
+        assertThat(claim(arrivedNothing())).isFalse();
+        assertThat(last().freed()).isEmpty();
     }
 
     private void pass(Duration time) {
@@ -199,7 +278,7 @@ class KeyScanTest {
     }
 
     private void free(String key, long sequence) {
-        freed.claimed(List.of(item(key, sequence)), Long.MAX_VALUE);
+        freed.claimed(List.of(item(key, sequence)), k -> true, Long.MAX_VALUE);
         freed.settled(List.of(Settlement.done(new Lease("item-" + sequence, "token"))), Unchanged.NONE);
     }
 
@@ -208,11 +287,23 @@ class KeyScanTest {
         return new WorkItem("item-" + sequence, sequence, 1, Instant.EPOCH, Instant.EPOCH, null, message);
     }
 
-    private static Seen arrived(boolean more, long to) {
-        return new Seen(false, 0, Arrays.asList(null, to, null), more, null, 0, false, "", false);
+    private static List<@Nullable Long> at(@Nullable Long to) {
+        return Arrays.asList(null, to, null);
     }
 
-    private static Seen due(@Nullable Instant to, long sequence) {
-        return new Seen(false, 0, List.of(), false, to, sequence, false, "", false);
+    private static List<@Nullable Boolean> more(boolean more) {
+        return Arrays.asList(null, more, null);
+    }
+
+    private static Seen arrived(boolean more, long to) {
+        return new Seen(false, 0, at(to), more(more), null, 0, false, List.of());
+    }
+
+    private static Seen arrivedNothing() {
+        return new Seen(false, 0, at(null), more(false), null, 0, false, List.of());
+    }
+
+    private static Seen due(Instant to, long sequence) {
+        return new Seen(false, 0, at(null), more(false), to, sequence, false, List.of());
     }
 }

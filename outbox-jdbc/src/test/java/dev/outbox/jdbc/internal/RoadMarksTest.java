@@ -309,7 +309,7 @@ class RoadMarksTest {
         }
         marks.took(band, new Position(from, 0));
         marks.took(band, new Position(to, 0));
-        marks.end(true, new Long[RoadMarks.BANDS]);
+        marks.end(true, new Position[RoadMarks.BANDS]);
         statements.clear();
     }
 
@@ -337,7 +337,7 @@ class RoadMarksTest {
                 marks.failed();
                 return List.of();
             }
-            marks.end(taken.size() < COUNT, new Long[RoadMarks.BANDS]);
+            marks.end(taken.size() < COUNT, new Position[RoadMarks.BANDS]);
         } while (taken.isEmpty() && marks.goesOn());
         return taken;
     }

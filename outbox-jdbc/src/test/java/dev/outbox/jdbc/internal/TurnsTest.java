@@ -153,6 +153,14 @@ class TurnsTest {
         assertThat(askedWhileReadyHasSomething()).doesNotContain(KEYS);
     }
 
+    @Test
+    void whatIsStoredWithADueTimeArrivesOnTheRoadOfThoseThatWait() throws SQLException {
+        turns.walk(road -> claimed(0, false));
+
+        arrivals.stored(List.of(Message.to("t").due(Instant.EPOCH).payload("")));
+        assertThat(askedWhileReadyHasSomething()).contains(WAITING).doesNotContain(KEYS);
+    }
+
     private List<Turns.Road> askedWhileReadyHasSomething() throws SQLException {
         List<Turns.Road> asked = new ArrayList<>();
         turns.walk(road -> {
