@@ -36,6 +36,9 @@ final class Scenarios {
             bloatClean(),
             bloatSnapshot(),
             bloatOrdered(),
+            hotKey("hot-key-clean", "How fast do the last 100,000 of a large backlog of one key go?", false),
+            hotKey("hot-key-snapshot", "The same while an old transaction keeps all dead rows", true)
+                    .comparedWith("hot-key-clean"),
             growth("growth-0", 0),
             growth("growth-1m", 1_000_000),
             growth("growth-5m", 5_000_000),
@@ -198,6 +201,12 @@ final class Scenarios {
                         new Drain(OursRelay.ORDERED, PASSED_KEYED, 1, true),
                         new Drain(LimitRelay.DELETE, PASSED, 1, true))
                 .comparedWith("bloat-clean");
+    }
+
+    private static Scenario hotKey(String name, String question, boolean snapshot) {
+        Backlog backlog = Backlog.keyed(VOLUME, 1).afterPassing(300_000);
+        return new Scenario(
+                name, question, Metric.PER_SECOND, new Drain(OursRelay.ORDERED, backlog, 1, snapshot));
     }
 
     private static Scenario growth(String name, int done) {

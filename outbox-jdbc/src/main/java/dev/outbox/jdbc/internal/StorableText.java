@@ -43,6 +43,9 @@ public final class StorableText {
 
     /** Texts of errors come from anywhere: what cannot be stored is replaced. */
     public static String wellFormed(String text) {
+        if (text.chars().noneMatch(c -> c == 0 || Character.isSurrogate((char) c))) {
+            return text; // mostly
+        }
         StringBuilder good = new StringBuilder(text.length());
         text.codePoints()
                 .map(c -> c == 0 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) ? 0xFFFD : c)
