@@ -205,8 +205,7 @@ final class Scenarios {
 
     private static Scenario hotKey(String name, String question, boolean snapshot) {
         Backlog backlog = Backlog.keyed(VOLUME, 1).afterPassing(300_000);
-        return new Scenario(
-                name, question, Metric.PER_SECOND, new Drain(OursRelay.ORDERED, backlog, 1, snapshot));
+        return new Scenario(name, question, Metric.PER_SECOND, new Drain(OursRelay.ORDERED, backlog, 1, snapshot));
     }
 
     private static Scenario growth(String name, int done) {

@@ -89,13 +89,39 @@ class WaitingKeysIT {
         for (int claim = 0; claim < 4; claim++) {
             Claim claimed = source.claim(SOME);
             ids.addAll(ids(claimed));
-            source.settle(claimed.items().stream()
-                    .map(item -> Settlement.done(claimed.lease(item)))
-                    .toList());
+            settle(source, claimed);
         }
 
         assertThat(ids)
                 .containsExactlyElementsOf(backlog.stream().map(Message::id).toList());
+    }
+
+    /** While one claim is settled, the next one is made, and no time passes. */
+    @Test
+    void aBacklogOfManyKeysNeedsNoSweep() {
+        int keys = 40;
+        List<Message> backlog = new ArrayList<>();
+        for (int i = 0; i < 50 * keys; i++) {
+            backlog.add(Message.to("orders").key("k" + i % keys).id("m-" + i).payload(""));
+        }
+        DATABASE.commit(outbox, backlog);
+        Source source = sourceWithTicker();
+        Claim before = source.claim(SOME);
+        int claimed = before.items().size();
+        for (int i = 0; i < 100; i++) {
+            Claim claim = source.claim(SOME);
+            claimed += claim.items().size();
+            settle(source, before);
+            before = claim;
+        }
+
+        assertThat(claimed).isEqualTo(backlog.size());
+    }
+
+    private static void settle(Source source, Claim claim) {
+        source.settle(claim.items().stream()
+                .map(item -> Settlement.done(claim.lease(item)))
+                .toList());
     }
 
     /** The marks have passed it. */

@@ -222,14 +222,17 @@ public final class FreedKeys {
     }
 
     /**
-     * A claim has looked at these keys.
+     * A claim has looked at these keys, and has taken those. What it has not taken may be locked by a stranger.
      *
+     * @param all false if it was full before it came to the end: then nothing is known about those it has not taken
      * @param now when it was over
      * @param took how long it took
      */
-    synchronized void looked(List<Hint> at, Set<String> taken, long now, long took) {
+    synchronized void looked(List<Hint> at, Set<String> taken, boolean all, long now, long took) {
         for (Hint hint : at) {
-            freed.remove(hint.key());
+            if (all || taken.contains(hint.key())) {
+                freed.remove(hint.key());
+            }
             traffic.computeIfPresent(hint.key(), (key, one) -> now - one.since < one.boundHolds ? one : null);
             if (!hint.isBounded() && taken.contains(hint.key())) {
                 traffic.putIfAbsent(hint.key(), new Traffic(now, took));

@@ -260,12 +260,9 @@ public final class KeyScan {
      * @return whether another claim right now may find something
      */
     public boolean end(Seen seen, List<WorkItem> items, boolean cut, Instant at, long until) {
-        boolean allFreed =
-                !cut && (!seen.full() || keys.isEmpty() || look.places().get(0) == Place.FREED);
-        if (allFreed) { // what was found and not taken may be locked by a stranger
-            long now = ticker.getAsLong();
-            freed.looked(look.freed(), keys.keySet(), now, now - begun);
-        }
+        boolean allFreed = !cut && (!seen.full() || look.places().get(0) == Place.FREED);
+        long now = ticker.getAsLong();
+        freed.looked(look.freed(), keys.keySet(), allFreed, now, now - begun);
         boolean batchFull = cut || rows >= count;
         int longest = Math.max(look.longestRun(), count / Math.max(1, seen.heads()));
         Set<String> alone = new HashSet<>();

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * was slow or failed is cut into parts. So the pieces follow wherever the dead entries are. Usually all of them together are cheap: then
  * the sweep is a single piece, and the claim from the marks is part of it.
  *
- * <p><b>Pace.</b> Sweeps take about a twentieth of the time. A sweep that takes longer than a twentieth of half a minute gets
+ * <p><b>Pace.</b> Sweeps that find nothing take about a twentieth of the time. A sweep that takes longer than a twentieth of half a minute gets
  * as much more time as it needs to be through in half a minute. Between its pieces, claims go on from the marks.
  *
  * <p>Not thread-safe.
@@ -137,6 +137,9 @@ final class RoadMarks {
     /** Whether this claim may walk one more piece. */
     private boolean visiting;
 
+    /** Whether this statement has taken rows: then it was a claim like others, and its time is not that of a sweep. */
+    private boolean foundSome;
+
     /** Whether the last piece left rows behind. */
     private boolean full;
 
@@ -175,6 +178,7 @@ final class RoadMarks {
     /** A statement is about to run: from the marks, or a piece of a sweep. */
     void begin() {
         asked = ticker.getAsLong();
+        foundSome = false;
         if (!sweeping && asked - began >= Math.min(SWEEP_AT_LEAST_EVERY, Math.max(SWEEP_EVERY, SHARE * costBefore))) {
             beginSweep();
         }
@@ -243,6 +247,7 @@ final class RoadMarks {
 
     /** A row of this place was taken, which says nothing about those before it. */
     void touched(int band, long at) {
+        foundSome = true;
         lowest[band] = Math.min(lowest[band], at);
     }
 
@@ -283,7 +288,9 @@ final class RoadMarks {
     }
 
     private void endPiece(Piece present, boolean hadRoom) {
-        spend();
+        if (!foundSome) {
+            spend();
+        }
         full = !hadRoom;
         if (reached(present)) {
             endOf(present, pieceCost);

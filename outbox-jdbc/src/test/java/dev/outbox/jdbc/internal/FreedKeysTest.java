@@ -112,6 +112,15 @@ class FreedKeysTest {
     }
 
     @Test
+    void aFullClaimSaysNothingAboutKeysItDidNotTake() {
+        freed("taken", 1);
+        freed("left", 2);
+        keys.looked(keys.next(10, 0), Set.of("taken"), false, 0, 0);
+
+        assertThat(next()).containsExactly("left");
+    }
+
+    @Test
     void keysAreInFlightUntilTheyAreSettledOrTheirLeaseEnds() {
         keys.claimed(List.of(item("settled", 1), item("held", 2)), key -> false, LATER);
         settle(Settlement.done(lease(1)));
@@ -180,15 +189,15 @@ class FreedKeysTest {
     /** So many that its next run may have a bound. */
     private void passMany(String key, long lookTakes) {
         freed(key, 0);
-        keys.looked(keys.next(10, 0), Set.of(key), 0, lookTakes);
+        keys.looked(keys.next(10, 0), Set.of(key), true, 0, lookTakes);
         for (int i = 1; i <= FreedKeys.MANY; i++) {
             freed(key, i);
         }
-        keys.looked(keys.next(10, 0), Set.of(key), 0, lookTakes);
+        keys.looked(keys.next(10, 0), Set.of(key), true, 0, lookTakes);
     }
 
     private void look(long now, Set<String> taken) {
-        keys.looked(keys.next(10, now), taken, now, 0);
+        keys.looked(keys.next(10, now), taken, true, now, 0);
     }
 
     @Test

@@ -135,6 +135,23 @@ class KeyScanTest {
     }
 
     @Test
+    void aSweepThatFindsSomethingIsNotMadeRarer() throws SQLException {
+        claim(arrived(true, 1_000_000), false, "k");
+        pass(Duration.ofSeconds(1));
+        claim(
+                look -> {
+                    pass(Duration.ofMillis(500));
+                    return arrivedNothing();
+                },
+                false,
+                "late");
+
+        pass(Duration.ofSeconds(1));
+        claim(arrivedNothing());
+        assertThat(looks.get(0).arrivedAfter().get(1)).isEqualTo(Long.MIN_VALUE);
+    }
+
+    @Test
     void aStretchOfASweepMovesOnlyItsCursor() throws SQLException {
         claim(arrived(true, 1_000_000), false, "k");
         pass(Duration.ofSeconds(1));
