@@ -34,10 +34,10 @@ final class BatchDelivery extends Delivery {
             while (!active.isEmpty()) {
                 active = deliverRound(active);
             }
+            return behind(runs);
         } finally {
             runs.forEach(super::finish);
         }
-        return List.of();
     }
 
     /** @return the runs that may go on */

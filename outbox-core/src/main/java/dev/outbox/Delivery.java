@@ -2,6 +2,7 @@ package dev.outbox;
 
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.OneLine;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -54,7 +55,7 @@ abstract class Delivery {
     /**
      * Delivers these runs, or gives back what could not be. Their next items have one route.
      *
-     * @return runs that go on with an item of another route
+     * @return runs that go on: with an item of another route, or because they waited behind one of these
      */
     abstract List<Run> deliver(List<Run> runs);
 
@@ -196,12 +197,34 @@ abstract class Delivery {
         }
     }
 
+    /** The runs that waited behind these to see whether their route accepts anything: they go on if it does. */
+    final List<Run> behind(List<Run> runs) {
+        List<Run> goOn = new ArrayList<>();
+        for (Run run : runs) {
+            if (!routes.of(run.first()).isSlow()) {
+                goOn.addAll(run.takeBehind());
+            }
+        }
+        return goOn;
+    }
+
+    /** Bad messages fill the front of the queue: the next call is to find others. */
+    private void putOff(Run run) {
+        WorkItem item = begin(run);
+        if (item == null) {
+            finish(run);
+        } else {
+            settler.add(verdicts.putOff(run, item, Route.LONGEST_PAUSE));
+        }
+    }
+
     /** What is left of a run goes back, or is dropped if it is not ours any more. */
     final void finish(Run run) {
         Route.Permit permit = run.permit();
         if (permit != null) {
             permit.giveBack();
         }
+        run.takeBehind().forEach(this::putOff);
         if (run.isLost(options.now())) {
             List<WorkItem> rest = run.takeRest();
             rest.forEach(item -> inFlight.settled(run, item));

@@ -12,17 +12,18 @@ abstract class OneByOneDelivery extends Delivery {
 
     @Override
     final List<Run> deliver(List<Run> runs) {
-        List<Run> elsewhere = new ArrayList<>();
+        List<Run> goOn = new ArrayList<>();
         try {
             for (Run run : runs) {
                 if (deliverOneRoute(run)) {
-                    elsewhere.add(run);
+                    goOn.add(run);
                 }
             }
+            goOn.addAll(behind(runs));
         } finally {
-            runs.stream().filter(run -> !elsewhere.contains(run)).forEach(this::finish);
+            runs.stream().filter(run -> !goOn.contains(run)).forEach(this::finish);
         }
-        return elsewhere;
+        return goOn;
     }
 
     /** @return whether the run goes on with an item of another route */

@@ -12,7 +12,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,7 +45,7 @@ final class PollLoop {
     /** How often a source that has not looked at everything is asked for something to call a slow route with. */
     private static final int MOST_PROBE_CLAIMS = 100;
 
-    /** Of how many items those are chosen. */
+    /** Of how many items those are chosen in an outage; when bad messages may be to blame, of a full batch. */
     private static final int MOST_CHOICES = 50;
 
     /** For so long after an item that came without a wake-up, more such items are expected. */
@@ -201,7 +201,7 @@ final class PollLoop {
         Claim claim;
         try {
             batchSize.claims(options.now());
-            claim = claim(now, null);
+            claim = claim(now, UnaryOperator.identity());
             batchSize.claimed(claim.items().size(), now.count());
             if (!announced && claim.items().stream().anyMatch(item -> item.attempt() == 1)) {
                 foundUnannounced();
@@ -227,7 +227,7 @@ final class PollLoop {
         int claimed = claimProbe();
         ClaimRequest now = routes.atFullSpeed(request);
         while (now != null) {
-            Claim claim = claim(now, null);
+            Claim claim = claim(now, UnaryOperator.identity());
             if (!claim.items().isEmpty() || !claim.more()) {
                 return claimed + claim.items().size();
             }
@@ -254,10 +254,13 @@ final class PollLoop {
         while (probe != null) {
             int items = 0;
             try {
-                ClaimRequest few = probe.request().count(Math.min(MOST_CHOICES, options.maxBatch()));
+                boolean storm = probe.route().mayBeAStorm(options.now());
+                int choices = storm ? options.maxBatch() : Math.min(MOST_CHOICES, options.maxBatch());
+                ClaimRequest few = probe.request().count(choices);
+                RouteTable.Probe asking = probe;
                 boolean more = true;
                 for (int claims = 0; items == 0 && more && claims < MOST_PROBE_CLAIMS; claims++) {
-                    Claim claim = claim(few, probe.permit());
+                    Claim claim = claim(few, runs -> permitted(runs, asking, storm));
                     items = claim.items().size();
                     more = claim.more();
                 }
@@ -278,25 +281,38 @@ final class PollLoop {
      * What to call a slow route with: one run, or a small batch. Of all that could be, those that are no suspects and have
      * failed least often, chosen at random: bad items that come first must not be tried again and again while good ones
      * wait behind them.
+     *
+     * <p>The others are given back. But if bad messages may fill the front of the queue, they wait: if the call is a success
+     * they follow it at once; if not, they are put off, so that the next claim sees what comes behind them. In that case
+     * the call is made with the latest of them, which may have come after the bad ones.
      */
-    private List<Run> permitted(List<Run> runs, Route.Permit permit) {
+    private List<Run> permitted(List<Run> runs, RouteTable.Probe probe, boolean storm) {
         List<Run> ranked = new ArrayList<>(runs);
         Collections.shuffle(ranked, ThreadLocalRandom.current());
-        ranked.sort(Comparator.comparing((Run run) -> permit.isSuspect(run.first()))
+        if (storm) {
+            ranked.sort(Comparator.comparingLong((Run run) -> run.first().sequence())
+                    .reversed());
+        }
+        ranked.sort(Comparator.comparing((Run run) -> probe.route().isSuspect(run.first()))
                 .thenComparing(run -> run.first().attempt()));
         int best = Math.min(probesOneByOne ? 1 : options.minBatch(), ranked.size());
-        ranked.subList(best, ranked.size()).forEach(giveBack);
         List<Run> permitted = List.copyOf(ranked.subList(0, best));
-        permitted.forEach(run -> run.permit(permit));
+        List<Run> others = ranked.subList(best, ranked.size());
+        permitted.forEach(run -> run.permit(probe.permit()));
+        if (storm) {
+            permitted.get(0).waitBehind(others);
+        } else {
+            others.forEach(giveBack);
+        }
         return permitted;
     }
 
     /**
      * Claims once, and hands over what came.
      *
-     * @param permit for the call of a slow route; null if the routes are not slow
+     * @param chosen those of the claimed runs that are delivered
      */
-    private Claim claim(ClaimRequest now, Route.@Nullable Permit permit) {
+    private Claim claim(ClaimRequest now, UnaryOperator<List<Run>> chosen) {
         long start = options.now();
         long number = claims.incrementAndGet();
         Claim claim = options.source().claim(now);
@@ -312,7 +328,7 @@ final class PollLoop {
                     runs.size());
             options.emit(() ->
                     new OutboxEvent.Claimed(options.name(), claim.items(), Duration.ofNanos(options.now() - start)));
-            deliver.accept(permit == null ? runs : permitted(runs, permit));
+            deliver.accept(chosen.apply(runs));
         }
         for (WorkItem dead : claim.dead()) {
             String error = "given up at claim: its lease expired on the last attempt, or it cannot be read";

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>The route <i>accepts nothing</i> if {@value #ENOUGH} different items failed since its last success. While that is
  *       so, no item dies of its last attempt. In any case, fewer than {@value #ENOUGH} items die between two successes.
  *   <li>The route is <i>slow</i> after {@value #MANY} failures since its last success, or {@value #ENOUGH} that were
- *       recognised as an outage. Then it is called one call at a time, after a pause that doubles with each failure. One
- *       success restores full speed.
+ *       recognised as an outage. Then it is called one call at a time, after a pause that doubles with each failure, but
+ *       not beyond a tenth of the time since its last success. One success restores full speed.
  *   <li>An item that failed while the route accepted others is a <i>suspect</i>. Its failures do not count, so that bad
  *       items beside good ones neither slow the route down nor keep each other alive. Once the route has accepted nothing
  *       for a while, they count again.
@@ -48,7 +48,7 @@ final class Route {
     /** While another poller makes the one call, look again after this. */
     private static final long LOOK_AGAIN = Duration.ofMillis(50).toNanos();
 
-    /** After so long without a success, suspects count like all others. */
+    /** After so long without a success it looks like an outage: suspects count like all others. */
     static final Duration QUIET = Duration.ofSeconds(10);
 
     /** How many items of each kind are remembered. */
@@ -99,11 +99,6 @@ final class Route {
         /** Whether the call may be made: only once. */
         boolean use() {
             return used.compareAndSet(false, true);
-        }
-
-        /** Whether the item has failed while the route accepted others. */
-        boolean isSuspect(WorkItem item) {
-            return Route.this.isSuspect(item);
         }
 
         /** The call was not made, or had no result. Does nothing if the permit has ended. */
@@ -220,10 +215,27 @@ final class Route {
             slowSince = now;
             rest(SHORTEST_PAUSE, now);
         } else if (slow && permit != null && started - slowSince >= 0) {
-            Duration twice = pause.multipliedBy(2);
-            rest(twice.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : twice, now);
+            rest(shorter(pause.multipliedBy(2), longestPause(now)), now);
         }
         return new Standing(kills, slow ? pause : acceptsNothing ? LONGEST_PAUSE : Duration.ZERO, slowsDown);
+    }
+
+    /** A route that has just accepted messages, and may have met only bad ones since, is asked sooner. */
+    private Duration longestPause(long now) {
+        if (!accepted) {
+            return LONGEST_PAUSE;
+        }
+        Duration tenth = Duration.ofNanos((now - lastAccepted) / 10);
+        return tenth.compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : shorter(tenth, LONGEST_PAUSE);
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+
+    /** Whether good messages may wait behind a storm of bad ones: no outage was recognised, and it accepted some lately. */
+    synchronized boolean mayBeAStorm(long now) {
+        return slow && outages < ENOUGH && accepted && now - lastAccepted < QUIET.toNanos();
     }
 
     /** An item failed in a call that delivered others. */
@@ -247,7 +259,8 @@ final class Route {
         return failed.size() >= ENOUGH || (!accepted && failedElsewhere && now - since < FIRST_MINUTES.toNanos());
     }
 
-    private synchronized boolean isSuspect(WorkItem item) {
+    /** Whether the item has failed while the route accepted others. */
+    synchronized boolean isSuspect(WorkItem item) {
         return suspects.contains(item.id());
     }
 

@@ -89,7 +89,7 @@ final class RouteTable {
     }
 
     /** The one call that a slow route allows, and the claim that finds items for it. */
-    record Probe(Route.Permit permit, ClaimRequest request) {}
+    record Probe(Route route, Route.Permit permit, ClaimRequest request) {}
 
     /** Asks slow routes for a call; null if none allows one now. */
     @Nullable
@@ -97,7 +97,7 @@ final class RouteTable {
         for (Route route : all) {
             Route.Permit permit = route.permit(options.now(), longestCall());
             if (permit != null) {
-                return new Probe(permit, Require.present("claim", of(request, route::equals)));
+                return new Probe(route, permit, Require.present("claim", of(request, route::equals)));
             }
         }
         return null;

@@ -37,8 +37,12 @@ final class Run {
     private final Set<String> aside = new HashSet<>();
 
     private @Nullable DeliveryCall call;
+
     /** Lets it be delivered although its route is slow. */
     private Route.@Nullable Permit permit;
+
+    /** Other runs of that route, which go on if the call that the permit allows is a success. */
+    private List<Run> behind = List.of();
 
     /** When something last happened to it: it was claimed, begun, called, judged or settled. */
     private long progress;
@@ -62,6 +66,18 @@ final class Run {
 
     synchronized Route.@Nullable Permit permit() {
         return permit;
+    }
+
+    /** These wait for what becomes of the call that its permit allows. */
+    synchronized void waitBehind(List<Run> others) {
+        behind = List.copyOf(others);
+    }
+
+    /** Those that wait behind it: they are the caller's now. */
+    synchronized List<Run> takeBehind() {
+        List<Run> taken = behind;
+        behind = List.of();
+        return taken;
     }
 
     boolean isKeyed() {

@@ -68,7 +68,11 @@ final class Workers {
         synchronized (lock) {
             runs.forEach(this::queue);
         }
-        for (int i = 0; i < runs.size() && enter(); i++) {
+        start(runs.size());
+    }
+
+    private void start(int most) {
+        for (int i = 0; i < most && enter(); i++) {
             start();
         }
     }
@@ -189,9 +193,7 @@ final class Workers {
         } finally {
             done(job, goOn);
         }
-        if (!goOn.isEmpty() && enter()) {
-            start(); // another worker, for this one may take a run that hangs
-        }
+        start(goOn.size()); // other workers, for this one may take a run that hangs
     }
 
     private void done(Job job, List<Run> goOn) {

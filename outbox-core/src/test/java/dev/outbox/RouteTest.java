@@ -287,6 +287,49 @@ class RouteTest {
     }
 
     @Test
+    void afterASuccessThePauseIsATenthOfTheTimeSinceThen() {
+        route.succeeded(time.get());
+        pass(Duration.ofMillis(1));
+        slowDown();
+
+        for (int call = 0; call < 100; call++) {
+            pass(route.pause());
+            assertThat(mayCall()).isTrue();
+            Duration before = route.pause();
+            outage("probe");
+
+            Duration tenth = Duration.ofNanos(time.get() / 10);
+            Duration longest = tenth.compareTo(Route.SHORTEST_PAUSE) < 0 ? Route.SHORTEST_PAUSE : tenth;
+            assertThat(route.pause()).isGreaterThanOrEqualTo(before).isLessThanOrEqualTo(longest);
+        }
+        assertThat(route.pause()).isEqualTo(Route.LONGEST_PAUSE);
+    }
+
+    @Test
+    void aRouteThatAcceptedSomethingLatelyMayHaveMetAStormOfBadMessages() {
+        for (int i = 0; i < Route.MANY; i++) {
+            fail("never a success-" + i);
+        }
+        assertThat(route.mayBeAStorm(time.get())).isFalse();
+        pass(Duration.ofMillis(1));
+        route.succeeded(time.get());
+        pass(Duration.ofMillis(1));
+        assertThat(route.mayBeAStorm(time.get())).as("at full speed").isFalse();
+        for (int i = 0; i < Route.MANY; i++) {
+            fail("after one-" + i);
+        }
+
+        assertThat(route.mayBeAStorm(time.get())).isTrue();
+        assertThat(route.mayBeAStorm(time.get() + Route.QUIET.toNanos()))
+                .as("it looks like an outage by then")
+                .isFalse();
+        for (int i = 0; i < Route.ENOUGH; i++) {
+            outage("recognised-" + i);
+        }
+        assertThat(route.mayBeAStorm(time.get())).isFalse();
+    }
+
+    @Test
     void failuresOfCallsThatBeganBeforeItWasSlowDoNotProlongThePause() {
         long began = time.get();
         pass(Duration.ofSeconds(1));

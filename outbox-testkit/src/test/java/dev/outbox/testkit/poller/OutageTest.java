@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What a destination that accepts nothing is asked, and what its items pay for it. */
 @Timeout(60)
 class OutageTest {
-    private static final Duration STEP = Duration.ofMillis(50);
+    private static final Duration STEP = TestTime.STEP;
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
@@ -50,6 +50,12 @@ class OutageTest {
 
     /** Calls in a minute with pauses of 0.2 s doubling to 5 s, each a quarter shorter at most. */
     private static final int CALLS_IN_A_MINUTE = 5 + 60 * 4 / 3 / 5 + 1;
+
+    /**
+     * The same if the route has accepted something just before: pauses of 0.2 s for 2 s, of a tenth of the time since then
+     * until 50 s, and of 5 s. Over the steps between them the tenths add up to 10 times ln(50 / 2).
+     */
+    private static final int CALLS_IN_A_MINUTE_AFTER_A_SUCCESS = (10 + 33 + 2) * 4 / 3;
 
     private final TestTime time = new TestTime();
     private final LongSupplier ticker = time::ticker;
@@ -83,10 +89,7 @@ class OutageTest {
 
     /** Has all of them poll, again and again, while time passes. */
     private void pollFor(Duration span, List<Poller> pollers) {
-        for (Duration left = span; !left.isZero(); left = left.minus(STEP)) {
-            pollers.forEach(Poller::pollOnce);
-            time.pass(STEP);
-        }
+        time.pollFor(span, pollers, () -> {});
     }
 
     private List<ItemState> with(Status status) {
@@ -121,6 +124,36 @@ class OutageTest {
             assertThat(broker.calls).hasValueBetween(HANDFUL, HANDFUL + CALLS_IN_A_MINUTE);
             assertThat(store.items())
                     .allSatisfy(item -> assertThat(item.attempts()).isZero());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 4, 16})
+    void afterASuccessTheFirstMinuteOfAnOutageCostsFortyCallsMoreHoweverManyPollersThereAre(int count) {
+        for (boolean recognised : new boolean[] {false, true}) {
+            Broker broker = new Broker();
+            broker.fails = item -> false;
+            List<Poller> pollers = pollers(count, broker);
+            store.add(message("good"));
+            pollFor(STEP, pollers);
+            broker.fails = item -> true;
+            broker.calls.set(0);
+            if (recognised) {
+                broker.failure = () -> new DestinationUnavailableException("down");
+            }
+            store.add(unkeyed(2_000));
+
+            pollFor(MINUTE, pollers);
+
+            int first = recognised ? HANDFUL : MANY;
+            assertThat(broker.calls).hasValueBetween(first, first + CALLS_IN_A_MINUTE_AFTER_A_SUCCESS);
+            pollFor(MINUTE, pollers);
+            assertThat(broker.calls)
+                    .as("the next minute is like any other")
+                    .hasValueLessThanOrEqualTo(first + CALLS_IN_A_MINUTE_AFTER_A_SUCCESS + CALLS_IN_A_MINUTE);
+            broker.fails = item -> false;
+            pollFor(Duration.ofSeconds(11), pollers);
+            assertThat(with(Status.DONE)).hasSameSizeAs(store.items());
         }
     }
 
@@ -369,7 +402,8 @@ class OutageTest {
                 .allSatisfy(item -> assertThat(item.attempts()).isLessThanOrEqualTo(1));
         assertThat(broker.calls)
                 .as("recognised once five have failed")
-                .hasValueLessThan(600 + RetryPolicy.standard().maxAttempts() + 2 * HANDFUL + CALLS_IN_A_MINUTE);
+                .hasValueLessThan(
+                        600 + RetryPolicy.standard().maxAttempts() + 2 * HANDFUL + CALLS_IN_A_MINUTE_AFTER_A_SUCCESS);
     }
 
     @Test
