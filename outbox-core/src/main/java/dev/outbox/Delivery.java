@@ -176,12 +176,15 @@ abstract class Delivery {
         boolean last = options.retry().isExhausted(item.attempt());
         Route.Standing standing = routes.of(item).failed(item, recognised, last, call.started(), options.now());
         if (standing.slowedDown()) {
-            LOG.warn(
-                    "poller {}: the destination of topic {} accepts nothing, so it is called less often: {}",
-                    options.name(),
-                    OneLine.of(item.topic()),
-                    ErrorText.of(cause));
-            options.emit(() -> new OutboxEvent.DestinationDown(options.name(), item.topic(), cause, standing.pause()));
+            errors.guarded("deliver", () -> {
+                LOG.warn(
+                        "poller {}: the destination of topic {} accepts nothing, so it is called less often: {}",
+                        options.name(),
+                        OneLine.of(item.topic()),
+                        ErrorText.of(cause));
+                options.emit(
+                        () -> new OutboxEvent.DestinationDown(options.name(), item.topic(), cause, standing.pause()));
+            });
         }
         return standing;
     }
@@ -189,11 +192,13 @@ abstract class Delivery {
     /** The destination has accepted an item. */
     void accepted(WorkItem item, DeliveryCall call) {
         if (routes.of(item).succeeded(call.started())) {
-            LOG.info(
-                    "poller {}: the destination of topic {} accepts messages again",
-                    options.name(),
-                    OneLine.of(item.topic()));
-            options.emit(() -> new OutboxEvent.DestinationUp(options.name(), item.topic()));
+            errors.guarded("deliver", () -> {
+                LOG.info(
+                        "poller {}: the destination of topic {} accepts messages again",
+                        options.name(),
+                        OneLine.of(item.topic()));
+                options.emit(() -> new OutboxEvent.DestinationUp(options.name(), item.topic()));
+            });
         }
     }
 
@@ -226,13 +231,8 @@ abstract class Delivery {
         }
         run.takeBehind().forEach(this::putOff);
         if (run.isLost(options.now())) {
-            List<WorkItem> rest = run.takeRest();
-            rest.forEach(item -> inFlight.settled(run, item));
-            List<WorkItem> dropped = run.newlyLost(rest);
-            if (!dropped.isEmpty()) {
-                LOG.warn("poller {}: lease lost, {} items dropped undelivered", options.name(), dropped.size());
-                options.emit(() -> new OutboxEvent.LeaseLost(options.name(), dropped));
-            }
+            List<WorkItem> dropped = inFlight.lost(run, run.takeRest());
+            errors.leaseLost("deliver", "the lease was lost before the delivery", dropped);
         } else {
             settler.add(verdicts.releaseRest(run));
         }

@@ -4,6 +4,7 @@ import dev.outbox.internal.OneLine;
 import dev.outbox.spi.Settlement;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +27,8 @@ final class FailureLog {
         FAILED,
         DEAD,
         LEASE,
-        ERROR
+        ERROR,
+        IGNORED
     }
 
     private record Subject(Kind kind, String topic) {}
@@ -103,6 +105,47 @@ final class FailureLog {
                         options.name(),
                         reclaimed.attempt(),
                         item));
+    }
+
+    /**
+     * The leases of these items are over, and nothing of them was settled. One line for all of them.
+     *
+     * @param what what happened to them
+     */
+    void leaseLost(String what, List<WorkItem> items) {
+        log(
+                Kind.LEASE,
+                items.get(0),
+                item -> LOG.warn(
+                        "poller {}: {}, {} items, the first is: {}", options.name(), what, items.size(), item));
+    }
+
+    /** Its lease was lost, and it was settled too late. */
+    void fenced(WorkItem fenced) {
+        log(
+                Kind.LEASE,
+                fenced,
+                item -> LOG.warn("poller {}: the settle was fenced, the lease was lost: {}", options.name(), item));
+    }
+
+    /** Its delivery took too long. */
+    void interrupted(WorkItem delivered) {
+        log(
+                Kind.LEASE,
+                delivered,
+                item -> LOG.warn(
+                        "poller {}: interrupted a delivery after {}: {}",
+                        options.name(),
+                        options.maxDeliveryTime(),
+                        item));
+    }
+
+    /** No handler wants it, so it counts as delivered. */
+    void ignored(WorkItem ignored) {
+        log(
+                Kind.IGNORED,
+                ignored,
+                item -> LOG.warn("poller {}: ignored, for its topic has no handler: {}", options.name(), item));
     }
 
     /** A destination threw an {@link Error}. */

@@ -1,6 +1,5 @@
 package dev.outbox;
 
-import dev.outbox.event.OutboxEvent;
 import dev.outbox.internal.Require;
 import java.sql.Connection;
 import java.util.LinkedHashMap;
@@ -23,13 +22,13 @@ public final class Handlers implements TransactionalDestination {
 
     private final Map<String, TransactionalDestination> byTopic;
     private final UnknownTopic unknown;
-    private final @Nullable PollerOptions poller;
+    private final @Nullable ErrorReport report;
 
     private Handlers(
-            Map<String, TransactionalDestination> byTopic, UnknownTopic unknown, @Nullable PollerOptions poller) {
+            Map<String, TransactionalDestination> byTopic, UnknownTopic unknown, @Nullable ErrorReport report) {
         this.byTopic = byTopic;
         this.unknown = unknown;
-        this.poller = poller;
+        this.report = report;
     }
 
     /** A handler for this topic, and none for any other yet. */
@@ -49,17 +48,17 @@ public final class Handlers implements TransactionalDestination {
         if (handlers.putIfAbsent(topic, handler) != null) {
             throw new IllegalArgumentException("topic " + topic + " has a handler already; each topic takes one");
         }
-        return new Handlers(handlers, unknown, poller);
+        return new Handlers(handlers, unknown, report);
     }
 
     /** What becomes of items without a handler. Default: {@link UnknownTopic#LEAVE}. */
     public Handlers unknown(UnknownTopic unknown) {
-        return new Handlers(byTopic, Require.present("unknown", unknown), poller);
+        return new Handlers(byTopic, Require.present("unknown", unknown), report);
     }
 
-    /** The same, telling the listeners of this poller. */
-    Handlers toldTo(PollerOptions poller) {
-        return new Handlers(byTopic, unknown, poller);
+    /** The same, telling a poller's log and listeners what is ignored. */
+    Handlers toldTo(ErrorReport report) {
+        return new Handlers(byTopic, unknown, report);
     }
 
     ByTopic routes() {
@@ -83,9 +82,10 @@ public final class Handlers implements TransactionalDestination {
             case LEAVE, RETRY -> throw new IllegalStateException(problem);
             case DEAD -> throw new PermanentFailureException(problem);
             case IGNORE -> {
-                LOG.warn("{} is ignored: no handler for its topic", item);
-                if (poller != null) {
-                    poller.emit(() -> new OutboxEvent.Ignored(poller.name(), item));
+                if (report == null) {
+                    LOG.warn("{} is ignored: no handler for its topic", item);
+                } else {
+                    report.ignored(item);
                 }
             }
         }

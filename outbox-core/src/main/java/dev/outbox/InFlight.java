@@ -78,14 +78,21 @@ final class InFlight {
         }
     }
 
-    /** The item's lease has ended, or is given up. */
-    void settled(Run run, WorkItem item) {
-        if (run.settled(item)) {
+    /** The item's lease has ended, or is given up. @return whether it was open until now */
+    boolean settled(Run run, WorkItem item) {
+        boolean wasOpen = run.settled(item);
+        if (wasOpen && !run.isAside(item)) {
             makeRoom(item);
         }
         if (run.isSettled()) {
             runs.remove(run);
         }
+        return wasOpen;
+    }
+
+    /** The leases of these items are lost. @return those that were open until now: nobody else tells of their loss */
+    List<WorkItem> lost(Run run, List<WorkItem> items) {
+        return items.stream().filter(item -> settled(run, item)).toList();
     }
 
     private void makeRoom(WorkItem item) {

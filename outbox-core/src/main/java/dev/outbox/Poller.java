@@ -87,10 +87,10 @@ public final class Poller implements AutoCloseable {
         this.errors = new ErrorReport(options, log, vitals);
         this.routes = new RouteTable(options, destination);
         this.inFlight = new InFlight(routes);
-        this.settler = new Settler(options, inFlight, log, this::onSettled);
+        this.settler = new Settler(options, inFlight, log, errors, this::onSettled);
         this.delivery = form.delivery(new Delivery.Parts(options, routes, inFlight, settler, errors, this::isStopping));
         this.linger = new SettleLinger((long) options.concurrency() * delivery.runsPerCall());
-        this.renewer = new Renewer(options, inFlight, settler, this::forgetPromised);
+        this.renewer = new Renewer(options, inFlight, settler, errors, this::forgetPromised);
         this.loop = new PollLoop(
                 options, inFlight, routes, log, delivery.runsPerCall(), this::deliver, delivery::finish, vitals);
     }

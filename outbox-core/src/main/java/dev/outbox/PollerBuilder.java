@@ -89,7 +89,7 @@ public final class PollerBuilder {
         return form(
                 destination,
                 parts -> new TransactionalDelivery(
-                        destination instanceof Handlers handlers ? handlers.toldTo(parts.options()) : destination,
+                        destination instanceof Handlers handlers ? handlers.toldTo(parts.errors()) : destination,
                         transactional,
                         parts));
     }

@@ -9,8 +9,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Prolongs the leases of everything in flight when a third of their length is gone. A call that takes
@@ -20,19 +18,19 @@ import org.slf4j.LoggerFactory;
  * its leases expire. So no mishap in the poller itself can hold a row for ever.
  */
 final class Renewer {
-    private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
-
     private final PollerOptions options;
     private final InFlight inFlight;
     private final Settler settler;
     private final Verdicts verdicts;
+    private final ErrorReport errors;
     private final Runnable onStuck;
 
-    Renewer(PollerOptions options, InFlight inFlight, Settler settler, Runnable onStuck) {
+    Renewer(PollerOptions options, InFlight inFlight, Settler settler, ErrorReport errors, Runnable onStuck) {
         this.options = options;
         this.inFlight = inFlight;
         this.settler = settler;
         this.verdicts = new Verdicts(options);
+        this.errors = errors;
         this.onStuck = onStuck;
     }
 
@@ -107,7 +105,7 @@ final class Renewer {
         long now = options.now();
         for (Run run : inFlight.runs()) {
             if (isOverlong(run, now) && run.interrupt(DeliveryCall.Interruption.TOO_LONG)) {
-                LOG.warn("poller {}: interrupted a delivery after {}", options.name(), options.maxDeliveryTime());
+                errors.interrupted(run.begun());
             }
         }
     }
@@ -118,17 +116,9 @@ final class Renewer {
 
     /** A delivery under way is interrupted; what has not begun is dropped by the worker that comes to it. */
     private void lose(Run run) {
-        List<WorkItem> items = run.newlyLost(run.leased()); // before the interrupted delivery leaves them
+        // before the interrupted delivery leaves them; and one that never returns must not count as work for ever
+        List<WorkItem> items = inFlight.lost(run, run.leased());
         run.lose();
-        if (!items.isEmpty()) {
-            LOG.warn(
-                    "poller {}: lost the lease of {} items, the first is {}",
-                    options.name(),
-                    items.size(),
-                    items.get(0));
-            options.emit(() -> new OutboxEvent.LeaseLost(options.name(), items));
-        }
-        // a delivery that never returns must not count as work for ever
-        run.leased().forEach(item -> inFlight.settled(run, item));
+        errors.leaseLost("renew", "the lease was lost", items);
     }
 }

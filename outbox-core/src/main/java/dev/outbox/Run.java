@@ -21,9 +21,6 @@ final class Run {
     /** Items without a settle yet. */
     private final Set<String> open = new HashSet<>();
 
-    /** Items whose loss has been told. */
-    private final Set<String> toldLost = new HashSet<>();
-
     /** Local end of the lease, counted from before it was asked for: never later than the database's. */
     private long deadline;
 
@@ -78,6 +75,11 @@ final class Run {
         List<Run> taken = behind;
         behind = List.of();
         return taken;
+    }
+
+    /** The item whose delivery was begun last; the first if none was. */
+    synchronized WorkItem begun() {
+        return items.get(Math.max(0, next - 1));
     }
 
     boolean isKeyed() {
@@ -195,9 +197,14 @@ final class Run {
         return open.contains(item.id()) && aside.add(item.id());
     }
 
-    /** @return whether it was open and took room until now */
+    /** Its lease has ended, or is given up. @return whether it was open until now */
     synchronized boolean settled(WorkItem item) {
-        return open.remove(item.id()) && !aside.contains(item.id());
+        return open.remove(item.id());
+    }
+
+    /** Whether it takes no room, for another transaction has locked its row. */
+    synchronized boolean isAside(WorkItem item) {
+        return aside.contains(item.id());
     }
 
     synchronized boolean isSettled() {
@@ -234,10 +241,5 @@ final class Run {
         if (call != null) {
             call.leaseLost(this);
         }
-    }
-
-    /** Those of these items whose loss has not been told yet. */
-    synchronized List<WorkItem> newlyLost(List<WorkItem> items) {
-        return items.stream().filter(item -> toldLost.add(item.id())).toList();
     }
 }

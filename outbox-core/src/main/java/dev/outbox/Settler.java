@@ -53,11 +53,13 @@ final class Settler {
 
     private final Consumer<Verdict> onSettled;
     private final FailureLog log;
+    private final ErrorReport errors;
 
-    Settler(PollerOptions options, InFlight inFlight, FailureLog log, Consumer<Verdict> onSettled) {
+    Settler(PollerOptions options, InFlight inFlight, FailureLog log, ErrorReport errors, Consumer<Verdict> onSettled) {
         this.options = options;
         this.inFlight = inFlight;
         this.log = log;
+        this.errors = errors;
         this.onSettled = onSettled;
     }
 
@@ -178,61 +180,69 @@ final class Settler {
         }
     }
 
+    /** All leases that have ended make room before anybody is told of one. */
     private void book(Map<Lease, Verdict> verdicts, Unchanged unchanged) {
         verdicts.values().forEach(verdict -> locked.remove(verdict.run()));
         verdicts.forEach((lease, verdict) -> {
+            if (!unchanged.locked().contains(lease)) {
+                ended(verdict);
+            }
+        });
+        verdicts.forEach((lease, verdict) -> {
             if (unchanged.locked().contains(lease)) {
                 putAside(verdict);
-            } else {
-                settled(verdict, unchanged.lost().contains(lease));
+            }
+        });
+        verdicts.forEach((lease, verdict) -> {
+            if (!unchanged.locked().contains(lease)) {
+                tell(verdict, unchanged.lost().contains(lease));
             }
         });
     }
 
     private void putAside(Verdict verdict) {
-        LOG.debug("poller {}: {} is locked by another transaction, settling it later", options.name(), verdict.item());
         locked.computeIfAbsent(verdict.run(), run -> new ArrayList<>()).add(verdict);
         verdict.run().notSettled(verdict.item());
         inFlight.setAside(verdict.run(), verdict.item());
+        LOG.debug("poller {}: {} is locked by another transaction, settling it later", options.name(), verdict.item());
     }
 
     /** Back to the front, in order; but what is not ours any more is dropped. */
     private void putBack(List<List<Verdict>> groups) {
         long now = options.now();
+        List<WorkItem> lost = new ArrayList<>();
         for (int i = groups.size() - 1; i >= 0; i--) {
             List<Verdict> group = groups.get(i);
             Run run = group.get(0).run();
             if (run.isLost(now)) {
-                List<WorkItem> items = group.stream().map(Verdict::item).toList();
-                items.forEach(item -> inFlight.settled(run, item));
-                LOG.warn(
-                        "poller {}: {} items could not be settled before their lease ended",
-                        options.name(),
-                        items.size());
-                List<WorkItem> lost = run.newlyLost(items);
-                if (!lost.isEmpty()) {
-                    options.emit(() -> new OutboxEvent.LeaseLost(options.name(), lost));
-                }
+                lost.addAll(inFlight.lost(run, group.stream().map(Verdict::item).toList()));
             } else {
                 queue.addFirst(group);
             }
         }
+        errors.leaseLost("settle", "the lease ended before the settle succeeded", lost);
     }
 
-    /** Books one settled verdict and tells of it. */
-    void settled(Verdict verdict, boolean fenced) {
+    /** The lease of a verdict's item has ended. */
+    void ended(Verdict verdict) {
+        inFlight.settled(verdict.run(), verdict.item());
+    }
+
+    /** Tells of a verdict whose lease has ended. It throws nothing: others wait to be told of. */
+    void tell(Verdict verdict, boolean fenced) {
         WorkItem item = verdict.item();
-        Settlement settlement = verdict.settlement();
-        inFlight.settled(verdict.run(), item);
         if (fenced) {
-            LOG.warn("poller {}: settle of {} was fenced, its lease was lost", options.name(), item);
-            options.emit(() -> new OutboxEvent.Fenced(options.name(), item));
+            errors.guarded("settle", () -> log.fenced(item));
+            errors.guarded("settle", () -> options.emit(() -> new OutboxEvent.Fenced(options.name(), item)));
         } else {
-            LOG.debug("poller {}: {} {}", options.name(), settlement.kind(), item);
-            log.settled(verdict);
-            options.emit(() -> event(verdict));
+            errors.guarded("settle", () -> {
+                LOG.debug(
+                        "poller {}: {} {}", options.name(), verdict.settlement().kind(), item);
+                log.settled(verdict);
+            });
+            errors.guarded("settle", () -> options.emit(() -> event(verdict)));
         }
-        onSettled.accept(verdict);
+        errors.guarded("settle", () -> onSettled.accept(verdict));
     }
 
     private OutboxEvent event(Verdict verdict) {

@@ -57,10 +57,14 @@ final class TransactionalDelivery extends OneByOneDelivery {
             return failed(run, item, failure, step, call);
         }
         call.end();
-        run.called(options.now());
-        accepted(item, call);
-        settler.settled(done, fenced);
-        settler.wake(); // whoever waits for room is told by the settling thread
+        settler.ended(done); // at once: whatever fails after the commit must not keep the room
+        try {
+            run.called(options.now());
+            accepted(item, call);
+        } finally {
+            settler.tell(done, fenced);
+            settler.wake(); // whoever waits for room is told by the settling thread
+        }
         return !fenced;
     }
 

@@ -24,7 +24,13 @@ public final class Emitter {
         if (listeners.isEmpty()) {
             return;
         }
-        OutboxEvent made = event.get();
+        OutboxEvent made;
+        try {
+            made = event.get();
+        } catch (Throwable e) {
+            LOG.warn("an event could not be made, so no listener hears of it", e);
+            return;
+        }
         for (OutboxListener listener : listeners) {
             try {
                 listener.on(made);

@@ -59,6 +59,18 @@ class EmitterTest {
     }
 
     @Test
+    void anEventThatCannotBeMadeHarmsNobody() {
+        Emitter emitter = new Emitter(List.of(e -> heard.add("a")));
+
+        assertThatCode(() -> emitter.emit(() -> {
+                    throw new OutOfMemoryError("heap");
+                }))
+                .doesNotThrowAnyException();
+
+        assertThat(heard).isEmpty();
+    }
+
+    @Test
     void theListIsCopied() {
         List<OutboxListener> listeners = new ArrayList<>(List.of(e -> heard.add("a")));
         Emitter emitter = new Emitter(listeners);

@@ -1,5 +1,7 @@
 package dev.outbox.testkit.poller;
 
+import static dev.outbox.testkit.poller.Fixture.await;
+import static dev.outbox.testkit.poller.Fixture.claimAsRival;
 import static dev.outbox.testkit.poller.Fixture.message;
 import static dev.outbox.testkit.poller.Fixture.unkeyed;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,10 +15,12 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.testkit.InMemoryStore;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What operators read in the log about items that fail. */
+@SuppressWarnings("try")
 class FailureLogTest {
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
@@ -114,6 +118,59 @@ class FailureLogTest {
             poller.pollOnce();
 
             assertThat(log.warnings()).first().asString().contains("15 more lines of this kind", "topic t");
+        }
+    }
+
+    @Test
+    void aSettleThatIsFencedIsAWarningThatNamesTheItemAndIsLimitedToo() {
+        List<String> ids = store.add(unkeyed(25));
+        Poller poller = Poller.from(store.source())
+                .to(item -> {
+                    if (item.id().equals(ids.get(0))) {
+                        time.passInStore(MINUTE);
+                        claimAsRival(store.source());
+                    }
+                })
+                .name("late")
+                .ticker(time::ticker)
+                .build();
+        try (CapturedLog log = new CapturedLog()) {
+            poller.pollOnce();
+
+            assertThat(log.warnings())
+                    .hasSize(10)
+                    .first()
+                    .asString()
+                    .contains(
+                            "poller late: the settle was fenced",
+                            "table InMemorySource, topic t",
+                            "item " + ids.get(0));
+        }
+    }
+
+    @Test
+    void aLeaseThatTheRenewerLosesIsAWarningThatNamesTheItem() throws Exception {
+        Duration lease = Duration.ofMillis(600);
+        String id = store.add(message("a")).get(0);
+        Gate gate = new Gate();
+        Events events = new Events();
+        try (CapturedLog log = new CapturedLog()) {
+            try (Poller poller = Poller.from(store.source())
+                    .to(gate)
+                    .lease(lease)
+                    .listener(events)
+                    .ticker(time::ticker)
+                    .start()) {
+                gate.awaitArrival();
+                time.passForPoller(lease);
+                await("it is lost").until(() -> events.lost().contains(id));
+            }
+
+            assertThat(log.warnings())
+                    .filteredOn(line -> line.contains("the lease was lost"))
+                    .singleElement()
+                    .asString()
+                    .contains("1 items, the first is: table InMemorySource, topic t", "item " + id);
         }
     }
 

@@ -113,6 +113,7 @@ class LeaseTest {
 
         try (Poller poller = poller(gate).start()) {
             gate.awaitArrival();
+            await("it has seen everything and is idle").until(() -> source.claims.size() == 2);
             time.passInStore(LEASE);
             Claim taken = claimAsRival(rival);
             assertThat(taken.items()).extracting(WorkItem::id).isEqualTo(ids);

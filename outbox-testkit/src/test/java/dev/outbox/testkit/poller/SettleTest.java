@@ -130,8 +130,8 @@ class SettleTest {
                     .pollOnce();
 
             assertThat(log.warnings())
-                    .anyMatch(line -> line.contains("poller late: settle of WorkItem[id=" + id)
-                            && line.contains("was fenced, its lease was lost"));
+                    .anyMatch(line -> line.contains("poller late: the settle was fenced, the lease was lost: table")
+                            && line.contains("item " + id));
         }
 
         assertThat(events.of(OutboxEvent.Fenced.class))

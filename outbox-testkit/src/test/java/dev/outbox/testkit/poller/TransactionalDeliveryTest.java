@@ -27,7 +27,9 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -85,6 +87,28 @@ class TransactionalDeliveryTest {
                 .isEqualTo(new ItemState(ids.get(1), Status.READY, 1, "java.io.IOException: down"));
         assertThat(state(store, ids.get(2))).isEqualTo(new ItemState(ids.get(2), Status.READY, 0, null));
         assertThat(source.open).hasValue(0);
+    }
+
+    @Test
+    void anErrorAfterTheCommitKeepsNoRoom() {
+        int count = 5;
+        store.add(unkeyed(count));
+        Set<Thread> committed = ConcurrentHashMap.newKeySet();
+        LongSupplier failsAfterACommit = () -> {
+            if (committed.remove(Thread.currentThread())) {
+                throw new LinkageError("after the commit");
+            }
+            return 0;
+        };
+        source.afterCommit = () -> committed.add(Thread.currentThread());
+
+        try (Poller poller =
+                poller((tx, item) -> {}).batchSize(1).ticker(failsAfterACommit).start()) {
+            awaitAllDone(store);
+        }
+
+        assertThat(events.count(OutboxEvent.Done.class)).isEqualTo(count);
+        assertThat(events.count(OutboxEvent.ErrorSurvived.class)).isEqualTo(count);
     }
 
     @Test

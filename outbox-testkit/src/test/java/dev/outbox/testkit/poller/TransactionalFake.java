@@ -24,6 +24,8 @@ class TransactionalFake extends ForwardingSource implements TransactionalSource 
     /** Transactions that were not closed yet. */
     final AtomicInteger open = new AtomicInteger();
 
+    volatile Runnable afterCommit = () -> {};
+
     private final Map<Connection, Tx> transactions = new ConcurrentHashMap<>();
     private volatile boolean commitFails;
 
@@ -84,6 +86,7 @@ class TransactionalFake extends ForwardingSource implements TransactionalSource 
             }
             settle(settlements);
             committed.addAll(effects);
+            afterCommit.run();
         }
 
         @Override
