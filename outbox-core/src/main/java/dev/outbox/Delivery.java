@@ -103,6 +103,21 @@ abstract class Delivery {
             DeliveryCall call,
             DeliveryCall.@Nullable Interruption interruption,
             boolean besideSuccess) {
+        try {
+            return judged(run, item, outcome, call, interruption, besideSuccess);
+        } catch (Throwable e) { // exceptions are the user's classes: the verdicts on other items must not suffer
+            errors.survived("deliver", e);
+            return verdicts.failed(run, item, e, Route.Standing.HEALTHY, call.started());
+        }
+    }
+
+    private @Nullable Verdict judged(
+            Run run,
+            WorkItem item,
+            Outcome outcome,
+            DeliveryCall call,
+            DeliveryCall.@Nullable Interruption interruption,
+            boolean besideSuccess) {
         long started = call.started();
         if (outcome instanceof Outcome.Done) {
             return verdicts.done(run, item, started);
@@ -157,12 +172,14 @@ abstract class Delivery {
     private boolean isRecognised(Throwable cause) {
         try {
             return options.outage().test(cause);
-        } catch (RuntimeException e) {
-            LOG.warn(
-                    "poller {}: outage(...) failed on {}",
-                    options.name(),
-                    cause.getClass().getName(),
-                    e);
+        } catch (Throwable e) {
+            errors.guarded(
+                    "deliver",
+                    () -> LOG.warn(
+                            "poller {}: outage(...) failed on {}",
+                            options.name(),
+                            cause.getClass().getName(),
+                            ErrorText.forLog(e)));
             return false;
         }
     }

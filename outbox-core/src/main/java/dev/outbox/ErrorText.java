@@ -62,7 +62,12 @@ final class ErrorText {
     }
 
     private static @Nullable Throwable causeOf(Throwable error) {
-        return error.getCause() == error ? null : error.getCause();
+        try {
+            Throwable cause = error.getCause();
+            return cause == error ? null : cause;
+        } catch (Throwable e) {
+            return null;
+        }
     }
 
     private static String described(Throwable error) {
@@ -87,7 +92,7 @@ final class ErrorText {
     private static @Nullable String message(Throwable error) {
         try {
             return error.getMessage();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             return "its message could not be read: " + e.getClass().getName();
         }
     }

@@ -88,13 +88,18 @@ public final class Outages {
         return cause instanceof SQLException sql ? sql.getSQLState() : null;
     }
 
+    /** An exception that cannot be read shows nothing. */
     private static boolean anyCause(Throwable failure, Predicate<Throwable> test) {
-        @Nullable Throwable cause = failure;
-        for (int depth = 0; cause != null && depth < MOST_CAUSES; depth++) {
-            if (test.test(cause)) {
-                return true;
+        try {
+            @Nullable Throwable cause = failure;
+            for (int depth = 0; cause != null && depth < MOST_CAUSES; depth++) {
+                if (test.test(cause)) {
+                    return true;
+                }
+                cause = cause.getCause();
             }
-            cause = cause.getCause();
+        } catch (Throwable e) {
+            return false;
         }
         return false;
     }

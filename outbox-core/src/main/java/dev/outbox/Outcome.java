@@ -12,7 +12,7 @@ public sealed interface Outcome {
 
     /** Not delivered; the retry policy decides when it is tried again, or that it is Dead. */
     static Outcome retry(Throwable cause) {
-        return new Retry(Require.present("cause", cause));
+        return new Retry(cause);
     }
 
     /** Not delivered; tried again after the delay, without counting an attempt. See {@link RetryAfter}. */
@@ -22,12 +22,12 @@ public sealed interface Outcome {
 
     /** Not delivered, because the destination cannot be reached at all. See {@link DestinationUnavailableException}. */
     static Outcome unavailable(Throwable cause) {
-        return new Unavailable(Require.present("cause", cause));
+        return new Unavailable(cause);
     }
 
     /** Will never be delivered: Dead at once. */
     static Outcome dead(Throwable cause) {
-        return new Dead(Require.present("cause", cause));
+        return new Dead(cause);
     }
 
     /** Delivered. */
@@ -36,11 +36,23 @@ public sealed interface Outcome {
     }
 
     /** @param cause what went wrong, or a {@link RetryAfter} */
-    record Retry(Throwable cause) implements Outcome {}
+    record Retry(Throwable cause) implements Outcome {
+        public Retry {
+            Require.present("cause", cause);
+        }
+    }
 
     /** @param cause why the destination cannot be reached */
-    record Unavailable(Throwable cause) implements Outcome {}
+    record Unavailable(Throwable cause) implements Outcome {
+        public Unavailable {
+            Require.present("cause", cause);
+        }
+    }
 
     /** @param cause why no retry can help */
-    record Dead(Throwable cause) implements Outcome {}
+    record Dead(Throwable cause) implements Outcome {
+        public Dead {
+            Require.present("cause", cause);
+        }
+    }
 }

@@ -29,6 +29,9 @@ class OutcomeTest {
     void aCauseAReasonAndADelayAreRequired() {
         assertThatThrownBy(() -> Outcome.retry(null)).hasMessage("cause must not be null");
         assertThatThrownBy(() -> Outcome.dead(null)).hasMessage("cause must not be null");
+        assertThatThrownBy(() -> new Outcome.Retry(null)).hasMessage("cause must not be null");
+        assertThatThrownBy(() -> new Outcome.Unavailable(null)).hasMessage("cause must not be null");
+        assertThatThrownBy(() -> new Outcome.Dead(null)).hasMessage("cause must not be null");
         assertThatThrownBy(() -> Outcome.retryAfter(Duration.ofSeconds(-1), "x"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("delay must be between PT0S and ");

@@ -100,6 +100,68 @@ class BatchDeliveryTest {
         assertThat(state(store, ids.get(1)).lastError()).contains("gave null for this item");
     }
 
+    /** An exception that nobody can read. */
+    private static final class Unreadable extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public String getMessage() {
+            throw new LinkageError("no message");
+        }
+
+        @Override
+        public synchronized Throwable getCause() {
+            throw new LinkageError("no cause");
+        }
+    }
+
+    @Test
+    void anOutcomeThatCannotBeJudgedIsAFailureOfItsItemAlone() {
+        List<String> ids = store.add(unkeyed(4));
+
+        builder(items -> items.stream()
+                        .map(item -> switch (item.payload()) {
+                            case "1" -> Outcome.retry(new Unreadable());
+                            case "2" -> Outcome.retry(new IOException("the predicate fails on it"));
+                            default -> Outcome.done();
+                        })
+                        .toList())
+                .outage(e -> {
+                    if (e instanceof Unreadable) {
+                        return false;
+                    }
+                    throw new LinkageError("outage");
+                })
+                .build()
+                .pollOnce();
+
+        assertThat(calls).hasSize(1);
+        assertThat(ids)
+                .extracting(id -> status(store, id))
+                .containsExactly(Status.DONE, Status.READY, Status.READY, Status.DONE);
+        assertThat(state(store, ids.get(1)).attempts()).isOne();
+        assertThat(state(store, ids.get(1)).lastError()).contains("its message could not be read");
+        assertThat(state(store, ids.get(2)).lastError()).contains("the predicate fails on it");
+    }
+
+    @Test
+    void aCallThatThrowsWhatNobodyCanReadIsRepeatedInHalvesLikeAnyOther() {
+        List<String> ids = store.add(unkeyed(4));
+
+        builder(items -> {
+                    if (items.stream().anyMatch(item -> item.payload().equals("1"))) {
+                        throw new Unreadable();
+                    }
+                    return allDone(items);
+                })
+                .build()
+                .pollOnce();
+
+        assertThat(ids)
+                .extracting(id -> status(store, id))
+                .containsExactly(Status.DONE, Status.READY, Status.DONE, Status.DONE);
+    }
+
     @Test
     void anAnswerThatIsTooLongSaysNothingAboutAnyItem() {
         List<String> ids = store.add(unkeyed(2));
