@@ -1,6 +1,8 @@
 package dev.outbox;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -55,16 +57,32 @@ final class BatchDelivery extends Delivery {
     }
 
     private void deliver(List<Begun> items, List<Run> goOn) {
-        for (int from = 0; from < items.size(); ) {
-            int limit = routes.of(items.get(from).item()).batchLimit();
-            int to = (int) Math.min(items.size(), (long) from + limit);
-            items.subList(to, items.size()).forEach(one -> one.run().waits(options.now()));
-            call(items.subList(from, to), goOn);
-            from = to;
+        Deque<List<Begun>> left = new ArrayDeque<>();
+        pushUnlessEmpty(left, items);
+        while (!left.isEmpty()) {
+            List<Begun> next = left.pop();
+            int size = Math.min(next.size(), routes.of(next.get(0).item()).batchLimit());
+            pushUnlessEmpty(left, next.subList(size, next.size()));
+            waits(left, goOn);
+            pushUnlessEmpty(left, call(next.subList(0, size), goOn));
         }
     }
 
-    private void call(List<Begun> wanted, List<Run> goOn) {
+    private static void pushUnlessEmpty(Deque<List<Begun>> left, List<Begun> items) {
+        if (!items.isEmpty()) {
+            left.push(items);
+        }
+    }
+
+    /** A call may take long, and all of these wait for it: they must not look stuck. */
+    private void waits(Deque<List<Begun>> left, List<Run> goOn) {
+        long now = options.now();
+        left.forEach(items -> items.forEach(one -> one.run().waits(now)));
+        goOn.forEach(run -> run.waits(now));
+    }
+
+    /** @return those of the items that are to be called again in halves, because the call has judged nobody */
+    private List<Begun> call(List<Begun> wanted, List<Run> goOn) {
         Route route = routes.of(wanted.get(0).item());
         boolean permitted = mayCall(route, wanted.get(0).run());
         DeliveryCall call = new DeliveryCall(options.now());
@@ -75,7 +93,7 @@ final class BatchDelivery extends Delivery {
             }
         }
         if (items.isEmpty()) {
-            return;
+            return List.of();
         }
         List<Outcome> outcomes = List.of();
         Throwable failure = null;
@@ -101,8 +119,9 @@ final class BatchDelivery extends Delivery {
                 errors.survived(items.get(0).item(), error);
             }
             route.batchFailed(items.size());
-            deliver(items, goOn); // in halves
+            return items;
         }
+        return List.of();
     }
 
     /** What may not be called any more goes back, without counting an attempt: an earlier call has judged nobody. */

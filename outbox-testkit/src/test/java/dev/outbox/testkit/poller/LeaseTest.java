@@ -12,6 +12,7 @@ import static dev.outbox.testkit.poller.Fixture.unkeyed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Destination;
+import dev.outbox.Outcome;
 import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
 import dev.outbox.Status;
@@ -22,6 +23,7 @@ import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import dev.outbox.testkit.InMemoryStore;
 import dev.outbox.testkit.ItemState;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -29,6 +31,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -402,6 +405,34 @@ class LeaseTest {
         }
 
         assertThat(interrupted).containsExactly(true, false);
+    }
+
+    @Test
+    void halvesOfABatchThatWaitForSlowCallsAreNotTakenForStuck() {
+        Duration lease = Duration.ofMillis(60);
+        store.add(unkeyed(16));
+        AtomicInteger calls = new AtomicInteger();
+
+        try (Poller poller = Poller.from(source)
+                .toBatch(items -> {
+                    calls.incrementAndGet();
+                    time.pass(lease.dividedBy(3));
+                    time.awaitRenewer();
+                    if (items.size() > 1) {
+                        throw new IOException("one of them is bad");
+                    }
+                    return List.of(Outcome.done());
+                })
+                .listener(events)
+                .lease(lease)
+                .maxDeliveryTime(lease)
+                .ticker(time::ticker)
+                .start()) {
+            Fixture.awaitAllDone(store);
+        }
+
+        assertThat(events.lost()).isEmpty();
+        assertThat(calls).as("each half was called").hasValueGreaterThan(16);
     }
 
     private static void stubbornly(CountDownLatch begun, CountDownLatch end) {
