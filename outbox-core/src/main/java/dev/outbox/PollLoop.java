@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -42,8 +43,8 @@ final class PollLoop {
     /** With shorter idle pauses than this, a delayed item is noticed in time anyway. */
     private static final Duration LONG_IDLE = Duration.ofSeconds(2);
 
-    /** How often a source that has not looked at everything is asked for something to call a slow route with. */
-    private static final int MOST_PROBE_CLAIMS = 100;
+    /** How often in a row a source is asked that finds nothing and says that there may be more. */
+    private static final int MOST_EMPTY_CLAIMS = 100;
 
     /** Of how many items those are chosen in an outage; when bad messages may be to blame, of a full batch. */
     private static final int MOST_CHOICES = 50;
@@ -75,6 +76,7 @@ final class PollLoop {
     private volatile boolean asksNextDue;
     private long idle;
     private int failures;
+    private int emptyClaims;
     private int sinceNextDue;
     private boolean knowsNextDue;
 
@@ -214,10 +216,13 @@ final class PollLoop {
             return;
         }
         boolean found = !claim.items().isEmpty();
-        if (found || claim.more()) {
+        emptyClaims = found ? 0 : emptyClaims + 1;
+        boolean more = claim.more() && emptyClaims < MOST_EMPTY_CLAIMS;
+        if (found || more) {
             idle = options.minIdle().toNanos();
         }
-        if (!claim.more() && !(found && !announcesAll())) {
+        if (!more && !(found && !announcesAll())) {
+            emptyClaims = 0;
             idle();
         }
     }
@@ -226,7 +231,7 @@ final class PollLoop {
     int once() {
         int claimed = claimProbe();
         ClaimRequest now = routes.atFullSpeed(request);
-        while (now != null) {
+        for (int claims = 0; now != null && claims < MOST_EMPTY_CLAIMS; claims++) {
             Claim claim = claim(now, UnaryOperator.identity());
             if (!claim.items().isEmpty() || !claim.more()) {
                 return claimed + claim.items().size();
@@ -259,7 +264,7 @@ final class PollLoop {
                 ClaimRequest few = probe.request().count(choices);
                 RouteTable.Probe asking = probe;
                 boolean more = true;
-                for (int claims = 0; items == 0 && more && claims < MOST_PROBE_CLAIMS; claims++) {
+                for (int claims = 0; items == 0 && more && claims < MOST_EMPTY_CLAIMS; claims++) {
                     Claim claim = claim(few, runs -> permitted(runs, asking, storm));
                     items = claim.items().size();
                     more = claim.more();
@@ -339,7 +344,9 @@ final class PollLoop {
         return claim;
     }
 
+    /** A pause, in which slow routes are called. It ends early if one of them recovers, for then there is more to claim. */
     private void idle() {
+        Set<Route> slow = routes.slow();
         long end = System.nanoTime() + idle;
         long due = System.nanoTime() + Math.min(idle, untilDue());
         boolean goesOn = true;
@@ -354,7 +361,8 @@ final class PollLoop {
             } else {
                 goesOn = false;
             }
-            goesOn &= !woken.get() && System.nanoTime() - end < 0;
+            goesOn &=
+                    !woken.get() && System.nanoTime() - end < 0 && slow.stream().allMatch(Route::isSlow);
         }
         idle = woken.get()
                 ? options.minIdle().toNanos()

@@ -103,6 +103,11 @@ final class RouteTable {
         return null;
     }
 
+    /** The routes that are slow now. */
+    Set<Route> slow() {
+        return all.stream().filter(Route::isSlow).collect(Collectors.toUnmodifiableSet());
+    }
+
     private Duration longestCall() {
         return options.maxDeliveryTime().plus(options.lease());
     }

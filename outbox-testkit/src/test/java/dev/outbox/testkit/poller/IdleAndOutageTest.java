@@ -2,20 +2,26 @@ package dev.outbox.testkit.poller;
 
 import static dev.outbox.testkit.poller.Fixture.HOUR;
 import static dev.outbox.testkit.poller.Fixture.await;
+import static dev.outbox.testkit.poller.Fixture.awaitAllDone;
 import static dev.outbox.testkit.poller.Fixture.awaitStatus;
 import static dev.outbox.testkit.poller.Fixture.message;
 import static dev.outbox.testkit.poller.Fixture.run;
 import static dev.outbox.testkit.poller.Fixture.state;
+import static dev.outbox.testkit.poller.Fixture.unkeyed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Destination;
+import dev.outbox.DestinationUnavailableException;
 import dev.outbox.OutboxException;
 import dev.outbox.Poller;
 import dev.outbox.PollerBuilder;
 import dev.outbox.RetryAfter;
 import dev.outbox.RetryPolicy;
 import dev.outbox.Status;
+import dev.outbox.event.OutboxEvent.DestinationDown;
 import dev.outbox.event.OutboxEvent.PollFailed;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
 import dev.outbox.testkit.InMemoryStore;
 import java.io.IOException;
 import java.time.Clock;
@@ -23,6 +29,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -87,6 +94,52 @@ class IdleAndOutageTest {
 
             awaitStatus(store, id, Status.DONE);
         }
+    }
+
+    @Test
+    void aRouteThatRecoversDuringALongIdlePauseIsClaimedFor() {
+        AtomicBoolean down = new AtomicBoolean(true);
+        TestTime time = new TestTime(); // no call is allowed until it passes
+        Destination routes = Destination.byTopic()
+                .route("t", item -> {
+                    if (down.get()) {
+                        throw new DestinationUnavailableException("down");
+                    }
+                })
+                .route("other", item -> {});
+        store.add(unkeyed(5));
+        poller(routes).ticker(time::ticker).build().pollOnce();
+        assertThat(events.count(DestinationDown.class)).isOne();
+        down.set(false);
+        store.add(unkeyed(20));
+        int claims = source.claims.size();
+
+        try (Poller poller = poller(routes).ticker(time::ticker).batchSize(1).start()) {
+            await("it has claimed for the other route").until(() -> source.claims.size() > claims);
+            time.passForPoller(SOON);
+            awaitAllDone(store);
+        }
+    }
+
+    @Test
+    void aSourceThatAlwaysSaysThereIsMoreDoesNotKeepAnIdlePollerBusy() {
+        WatchedSource vague = new WatchedSource(new ForwardingSource(source) {
+            @Override
+            public Claim claim(ClaimRequest request) {
+                Claim claim = super.claim(request);
+                return new Claim(claim.ownerToken(), claim.at(), claim.items(), claim.dead(), true);
+            }
+        });
+        vague.afterClaim = () -> assertThat(vague.claimCalls).hasValueLessThan(10_000);
+        String id = store.add(message("a")).get(0);
+
+        assertThat(Poller.from(vague).to(item -> {}).build().pollOnce()).isOne();
+        assertThat(Poller.from(vague).to(item -> {}).build().pollOnce()).isZero();
+        try (Poller poller = Poller.from(vague).to(item -> {}).idle(HOUR, HOUR).start()) {
+            await("it is idle").until(() -> vague.nextDueCalls.get() > 0);
+        }
+
+        assertThat(state(store, id).status()).isEqualTo(Status.DONE);
     }
 
     @Test
