@@ -55,7 +55,7 @@ class OutageTest {
      * The same if the route has accepted something just before: pauses of 0.2 s for 2 s, of a tenth of the time since then
      * until 50 s, and of 5 s. Over the steps between them the tenths add up to 10 times ln(50 / 2).
      */
-    private static final int CALLS_IN_A_MINUTE_AFTER_A_SUCCESS = (10 + 33 + 2) * 4 / 3;
+    static final int CALLS_IN_A_MINUTE_AFTER_A_SUCCESS = (10 + 33 + 2) * 4 / 3;
 
     private final TestTime time = new TestTime();
     private final LongSupplier ticker = time::ticker;
