@@ -10,7 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Payloads of the largest size, in a process that has not the memory for a batch of them. */
 class HugePayloadIT {
@@ -27,8 +28,9 @@ class HugePayloadIT {
         database.close();
     }
 
-    @Test
-    void areDeliveredAfterSmallOnesHaveMadeTheBatchesLarge() {
+    @ParameterizedTest
+    @ValueSource(strings = {"to", "toBatch"})
+    void areDeliveredAfterSmallOnesHaveMadeTheBatchesLarge(String form) {
         database.commit(
                 outbox,
                 IntStream.range(0, SMALL)
@@ -44,7 +46,7 @@ class HugePayloadIT {
         }
 
         try (WorkerProcess worker = WorkerProcess.start(
-                SmallHeapMain.class, "-Xmx128m", List.of(database.server().jdbcUrl(), table))) {
+                SmallHeapMain.class, "-Xmx128m", List.of(database.server().jdbcUrl(), table, form))) {
             await().until(() -> database.statuses(table).equals(Map.of(Status.DONE, (long) SMALL + HUGE)));
 
             assertThat(worker.log()).doesNotContain("OutOfMemoryError");
