@@ -123,12 +123,4 @@ public final class Stage {
     public boolean isEmpty() {
         return staged.isEmpty() && pending.isEmpty();
     }
-
-    List<Message> staged() {
-        return List.copyOf(staged);
-    }
-
-    List<Message> pending() {
-        return List.copyOf(pending);
-    }
 }

@@ -50,12 +50,7 @@ public record Settlement(
         return retry(lease, delay, error, 0);
     }
 
-    /** A retry that counts as no attempt. */
-    public static Settlement retryAfter(Lease lease, Duration delay, String error) {
-        return retry(lease, delay, error, 1);
-    }
-
-    /** A retry that gives this many attempts back. */
+    /** A retry that gives this many attempts back; with one it counts as no attempt. */
     public static Settlement retry(Lease lease, Duration delay, String error, int attemptsGivenBack) {
         return new Settlement(lease, Kind.RETRY, delay, error, attemptsGivenBack, OnDead.SKIP);
     }

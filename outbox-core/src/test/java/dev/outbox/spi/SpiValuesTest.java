@@ -35,8 +35,7 @@ class SpiValuesTest {
         assertThat(Settlement.dead(LEASE, "e").attemptsGivenBack()).isZero();
         assertThat(Settlement.release(LEASE, true).attemptsGivenBack()).isZero();
         assertThat(Settlement.release(LEASE, false).attemptsGivenBack()).isOne();
-        assertThat(Settlement.retryAfter(LEASE, SECOND, "e").attemptsGivenBack())
-                .isOne();
+        assertThat(Settlement.retry(LEASE, SECOND, "e", 1).attemptsGivenBack()).isOne();
     }
 
     @Test
@@ -45,7 +44,7 @@ class SpiValuesTest {
                 .isEqualTo(new Settlement(LEASE, Settlement.Kind.DONE, Duration.ZERO, null, 0, OnDead.SKIP));
         assertThat(Settlement.retry(LEASE, SECOND, "e"))
                 .isEqualTo(new Settlement(LEASE, Settlement.Kind.RETRY, SECOND, "e", 0, OnDead.SKIP));
-        assertThat(Settlement.retryAfter(LEASE, SECOND, "e").kind()).isEqualTo(Settlement.Kind.RETRY);
+        assertThat(Settlement.retry(LEASE, SECOND, "e", 1).kind()).isEqualTo(Settlement.Kind.RETRY);
         assertThat(Settlement.dead(LEASE, "e").kind()).isEqualTo(Settlement.Kind.DEAD);
         assertThat(Settlement.release(LEASE, false).kind()).isEqualTo(Settlement.Kind.RELEASE);
         assertThat(Settlement.release(LEASE, false).error()).isNull();

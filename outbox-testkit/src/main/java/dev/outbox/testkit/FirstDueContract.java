@@ -60,7 +60,7 @@ interface FirstDueContract {
 
     @Test
     default void aRetryThatGivesItsAttemptBackDoesNotChangeWhenAnItemWasFirstDue(SourceScenario store) {
-        assertUnchangedBy(lease -> Settlement.retryAfter(lease, BACK_OFF, "slow down"), store);
+        assertUnchangedBy(lease -> Settlement.retry(lease, BACK_OFF, "slow down", 1), store);
     }
 
     @Test
@@ -77,7 +77,7 @@ interface FirstDueContract {
         Map<String, Duration> first = waits(claims);
 
         for (int round = 0; round < 2; round++) {
-            store.settle(source, Settlement.retryAfter(claims.lease(ids.get(0)), BACK_OFF, "slow down"));
+            store.settle(source, Settlement.retry(claims.lease(ids.get(0)), BACK_OFF, "slow down", 1));
             store.advance(BACK_OFF.plusMinutes(1));
             claims = store.claimAll(source);
             assertThat(waits(claims)).isEqualTo(first);

@@ -160,7 +160,7 @@ final class RandomOperations {
         } else if (dice < 7) {
             return last ? Settlement.dead(lease, "used up") : Settlement.retry(lease, randomDelay(), "failed");
         } else if (dice == 7) {
-            return Settlement.retryAfter(lease, randomDelay(), "asked to wait");
+            return Settlement.retry(lease, randomDelay(), "asked to wait", 1);
         } else if (dice == 8) {
             return Settlement.release(lease, !last && random.nextBoolean());
         }

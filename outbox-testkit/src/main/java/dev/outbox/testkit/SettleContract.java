@@ -82,7 +82,7 @@ interface SettleContract {
         String id = store.enqueue(message());
         Source source = store.newSource();
 
-        store.settle(source, Settlement.retryAfter(store.claimAll(source).lease(id), DELAY, "slow down"));
+        store.settle(source, Settlement.retry(store.claimAll(source).lease(id), DELAY, "slow down", 1));
 
         assertThat(store.state(id)).isEqualTo(new ItemState(id, Status.READY, 0, "slow down"));
         assertThat(store.claimAll(source).ids()).isEmpty();
@@ -238,7 +238,7 @@ interface SettleContract {
                                 Settlement.dead(second.lease(later.get(0)), "died"),
                                 Settlement.release(second.lease(later.get(1)), false),
                                 Settlement.done(unknown),
-                                Settlement.retryAfter(second.lease(later.get(2)), DELAY, "asked to wait")))
+                                Settlement.retry(second.lease(later.get(2)), DELAY, "asked to wait", 1)))
                         .lost())
                 .containsExactlyInAnyOrder(wrong, unknown);
 
