@@ -26,8 +26,7 @@ import org.slf4j.LoggerFactory;
  * again after a growing pause, for ever: a database that is down, at start or later, is only a pause.
  *
  * <p>A claim that found something is followed by another one, unless the source says that it has seen everything and wake-ups
- * can be relied on: while every new item was announced by one, the next item will be too. A single item that arrives
- * without a wake-up, from another process, ends that for {@link #UNANNOUNCED_COUNTS}.
+ * can be relied on: see {@link Announcements}.
  */
 final class PollLoop {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
@@ -49,12 +48,6 @@ final class PollLoop {
     /** Of how many items those are chosen in an outage; when bad messages may be to blame, of a full batch. */
     private static final int MOST_CHOICES = 50;
 
-    /** For so long after an item that came without a wake-up, more such items are expected. */
-    private static final Duration UNANNOUNCED_COUNTS = Duration.ofSeconds(1);
-
-    /** A wake-up follows its commit, and a claim may be between them: so late it still announces what was claimed. */
-    private static final Duration LATE_WAKE_UP = Duration.ofMillis(20);
-
     private static final long NEVER = Long.MAX_VALUE;
 
     private final PollerOptions options;
@@ -68,6 +61,7 @@ final class PollLoop {
     private final Consumer<List<Run>> deliver;
     private final Consumer<Run> giveBack;
     private final Vitals vitals;
+    private final Announcements announcements;
     private final Signal signal = new Signal();
     private final AtomicBoolean woken = new AtomicBoolean();
     private final AtomicBoolean wantsRoom = new AtomicBoolean();
@@ -79,12 +73,6 @@ final class PollLoop {
     private int emptyClaims;
     private int sinceNextDue;
     private boolean knowsNextDue;
-
-    /** When an item was last found that no wake-up has announced. */
-    private volatile long unannounced;
-
-    /** When one was found that a wake-up may still announce; {@link #NEVER} if there is none. */
-    private volatile long unannouncedYet = NEVER;
 
     /** Counts the claims of this loop. */
     private final AtomicLong claims = new AtomicLong();
@@ -116,7 +104,7 @@ final class PollLoop {
         this.giveBack = giveBack;
         this.vitals = vitals;
         this.idle = options.minIdle().toNanos();
-        this.unannounced = options.now();
+        this.announcements = new Announcements(options::now);
     }
 
     /** Poll now: something was enqueued, or a key has become free, or it is time to stop. */
@@ -127,7 +115,7 @@ final class PollLoop {
 
     /** Poll now: something was enqueued, which may also be due only later. */
     void enqueued() {
-        unannouncedYet = NEVER;
+        announcements.announced();
         if (options.maxIdle().compareTo(LONG_IDLE) > 0) {
             asksNextDue = true;
         }
@@ -164,25 +152,9 @@ final class PollLoop {
      * run had seen everything and nothing has led to another claim since.
      */
     void freedKey(Run run) {
-        if (run.claimHadMore() || run.claimNumber() != claims.get() || woken.get() || !announcesAll()) {
+        if (run.claimHadMore() || run.claimNumber() != claims.get() || woken.get() || !announcements.areComplete()) {
             wake();
         }
-    }
-
-    /** Whether each new item is announced by a wake-up, as far as is known. */
-    private boolean announcesAll() {
-        long now = options.now();
-        long yet = unannouncedYet;
-        return now - unannounced >= UNANNOUNCED_COUNTS.toNanos()
-                && (yet == NEVER || now - yet < LATE_WAKE_UP.toNanos());
-    }
-
-    private void foundUnannounced() {
-        long now = options.now();
-        if (unannouncedYet != NEVER) {
-            unannounced = now;
-        }
-        unannouncedYet = now;
     }
 
     /** One round: claim or wait. */
@@ -206,7 +178,7 @@ final class PollLoop {
             claim = claim(now, UnaryOperator.identity());
             batchSize.claimed(claim.items().size(), now.count());
             if (!announced && claim.items().stream().anyMatch(item -> item.attempt() == 1)) {
-                foundUnannounced();
+                announcements.foundUnannounced();
             }
             failures = 0;
             vitals.claimed();
@@ -221,7 +193,7 @@ final class PollLoop {
         if (found || more) {
             idle = options.minIdle().toNanos();
         }
-        if (!more && !(found && !announcesAll())) {
+        if (!more && !(found && !announcements.areComplete())) {
             emptyClaims = 0;
             idle();
         }

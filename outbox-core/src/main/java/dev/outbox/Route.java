@@ -199,7 +199,7 @@ final class Route {
      * @param started when the call began
      */
     synchronized Standing failed(WorkItem item, boolean recognised, boolean last, long started, long now) {
-        int seenHere = seen.merge(item.id(), 1, Integer::sum);
+        int seenHere = accepted ? 0 : seen.merge(item.id(), 1, Integer::sum); // counts only before the first success
         if (!suspects.contains(item.id()) || now - lastAccepted >= QUIET.toNanos()) {
             failed.put(item.id(), started);
             failures++;
