@@ -26,17 +26,21 @@ abstract class OneByOneDelivery extends Delivery {
         return goOn;
     }
 
-    /** @return whether the run goes on with an item of another route */
+    /** @return whether the run goes on later: with an item of another route, or beside those that waited behind it */
     private boolean deliverOneRoute(Run run) {
         WorkItem next = run.peek();
         @Nullable Route route = next == null ? null : routes.of(next);
         while (next != null && deliverNext(run)) {
             next = run.peek();
-            if (next != null && routes.of(next) != route) {
+            if (next != null && (routes.of(next) != route || hasOpenedTheWay(run))) {
                 return true;
             }
         }
         return false;
+    }
+
+    private boolean hasOpenedTheWay(Run run) {
+        return run.hasOthersBehind() && !routes.of(run.first()).isSlow();
     }
 
     private boolean deliverNext(Run run) {

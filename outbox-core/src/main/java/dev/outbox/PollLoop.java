@@ -224,7 +224,7 @@ final class PollLoop {
         }
     }
 
-    /** Claims what slow routes may be called with now. They hold no room: it is one call per route. */
+    /** Claims what slow routes may be called with now, whether there is room or not: it is one call per route. */
     private int claimProbe() {
         int claimed = 0;
         RouteTable.Probe probe = routes.probe(request);

@@ -210,6 +210,7 @@ public final class Poller implements AutoCloseable {
         join("claim");
         Workers delivering = Require.present("workers", workers);
         delivering.takeQueued().forEach(delivery::finish);
+        inFlight.runs().forEach(run -> run.takeBehind().forEach(delivery::finish));
         delivering.forgetPromised(); // they would find nothing to do
         if (!delivering.awaitIdle(options.drainTimeout().toNanos())) {
             inFlight.runs().forEach(run -> run.interrupt(DeliveryCall.Interruption.CLOSING));

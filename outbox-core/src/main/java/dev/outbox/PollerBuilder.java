@@ -209,7 +209,8 @@ public final class PollerBuilder {
 
     /**
      * The pause after a poll that found nothing: it grows from the first to the second. The second is the
-     * longest time a message can go unnoticed. Default: 50 ms to 1 s; each 10 ms to 1 day.
+     * longest time a message can go unnoticed, unless its transaction commits long after it stored the message; such
+     * messages are found by a sweep, mostly within a second. Default: 50 ms to 1 s; each 10 ms to 1 day.
      */
     public PollerBuilder idle(Duration min, Duration max) {
         this.minIdle = Require.between("idle min", min, SHORTEST, DAY);

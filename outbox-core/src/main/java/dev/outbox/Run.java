@@ -70,6 +70,10 @@ final class Run {
         behind = List.copyOf(others);
     }
 
+    synchronized boolean hasOthersBehind() {
+        return !behind.isEmpty();
+    }
+
     /** Those that wait behind it: they are the caller's now. */
     synchronized List<Run> takeBehind() {
         List<Run> taken = behind;

@@ -230,13 +230,15 @@ final class PostgresSource implements TransactionalSource {
 
     @Override
     public Unchanged renew(List<Lease> leases, Duration length) {
-        return leases.isEmpty()
-                ? Unchanged.NONE
-                : run(
-                        "renew in",
-                        limits.forSettle(),
-                        connection ->
-                                byKind(leases, Function.identity(), (by, part) -> by.renew(connection, part, length)));
+        if (leases.isEmpty()) {
+            return Unchanged.NONE;
+        }
+        Unchanged unchanged = run(
+                "renew in",
+                limits.forSettle(),
+                connection -> byKind(leases, Function.identity(), (by, part) -> by.renew(connection, part, length)));
+        freed.lost(unchanged.lost());
+        return unchanged;
     }
 
     private interface Settling<T> {

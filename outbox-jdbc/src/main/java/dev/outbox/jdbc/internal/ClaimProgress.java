@@ -49,7 +49,7 @@ public record ClaimProgress(LowWaterMarks marks, KeyTour tour, KeyScan keys, Tur
                 progress = new ClaimProgress(
                         new LowWaterMarks(ticker, binding),
                         new KeyTour(),
-                        new KeyScan(ticker, freed),
+                        new KeyScan(ticker, freed, topics::want),
                         new Turns(ticker, arrivals));
                 if (before != null) {
                     progress.marks.sweepWith(before.marks);

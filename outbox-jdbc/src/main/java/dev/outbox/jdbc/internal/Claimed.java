@@ -38,6 +38,10 @@ public record Claimed(String ownerToken, Instant at, List<WorkItem> items, List<
             return listed && names.isEmpty();
         }
 
+        boolean want(String topic) {
+            return names.contains(topic) == listed;
+        }
+
         /** Whether the others are all among these. */
         boolean cover(Topics others) {
             if (listed) {

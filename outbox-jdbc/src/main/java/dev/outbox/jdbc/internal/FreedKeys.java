@@ -1,6 +1,7 @@
 package dev.outbox.jdbc.internal;
 
 import dev.outbox.WorkItem;
+import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Unchanged;
 import java.time.Duration;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one source knows about keys because it has claimed them itself: those it has in flight, where nothing can be claimed,
@@ -62,6 +64,9 @@ public final class FreedKeys {
     private static final class Run {
         private final String key;
 
+        /** Of its last item. */
+        private String topic = "";
+
         /** Its lease ends then, unless it is renewed. */
         private final long until;
 
@@ -94,6 +99,18 @@ public final class FreedKeys {
 
     private record Place(Run run, int index) {}
 
+    /**
+     * @param finishedTo up to here the key has no unfinished item
+     * @param topic the one that its next item probably has; null if nothing is known of it
+     */
+    private record Freed(long finishedTo, @Nullable String topic) {
+        static final Freed UNKNOWN = new Freed(START, null);
+
+        boolean isWanted(Predicate<String> topics) {
+            return topic == null || topics.test(topic);
+        }
+    }
+
     /** Counts the items that were finished since the key was looked at from its start. */
     private static final class Traffic {
         private final long since;
@@ -122,8 +139,8 @@ public final class FreedKeys {
     /** By the key. */
     private final Map<String, Run> runs = new Recent<>();
 
-    /** Keys to look at, and up to where they are finished. */
-    private final Map<String, Long> freed = new Recent<>();
+    /** Keys to look at. */
+    private final Map<String, Freed> freed = new Recent<>();
 
     /** Of keys that were looked at from their start. */
     private final Map<String, Traffic> traffic = new Recent<>();
@@ -141,9 +158,11 @@ public final class FreedKeys {
                 Run run = claimed.computeIfAbsent(key, k -> new Run(k, until, hasMore.test(k)));
                 inFlight.put(item.id(), new Place(run, run.sequences.size()));
                 run.sequences.add(item.sequence());
+                run.topic = item.topic();
             }
         }
         claimed.forEach((key, run) -> {
+            run.hasMore |= freed.remove(key) != null;
             runs.remove(key); // to the end
             runs.put(key, run);
         });
@@ -165,6 +184,16 @@ public final class FreedKeys {
         }
     }
 
+    /** These leases were lost: others may have the items, or have settled them. */
+    public synchronized void lost(Set<Lease> leases) {
+        for (Lease lease : leases) {
+            Place place = inFlight.remove(lease.itemId());
+            if (place != null) {
+                settled(place, Settlement.release(lease, true), true);
+            }
+        }
+    }
+
     private void settled(Place place, Settlement settlement, boolean lost) {
         Run run = place.run();
         boolean released = settlement.kind() == Settlement.Kind.RELEASE;
@@ -182,14 +211,20 @@ public final class FreedKeys {
             boolean wasWatched = runs.remove(run.key, run);
             if (!run.isHeldBack && (run.hasMore || !wasWatched)) {
                 freed.remove(run.key); // to the end
-                freed.put(run.key, run.finishedTo());
+                freed.put(run.key, new Freed(run.finishedTo(), run.topic));
             }
         }
     }
 
     /** The keys that are in flight, and those to look at. */
     synchronized Set<String> known(long now) {
-        runs.values().removeIf(run -> run.until - now <= 0);
+        runs.values().removeIf(run -> {
+            boolean ended = run.until - now <= 0;
+            if (ended && run.hasMore) {
+                freed.putIfAbsent(run.key, Freed.UNKNOWN);
+            }
+            return ended;
+        });
         Set<String> known = new HashSet<>(runs.keySet());
         known.addAll(freed.keySet());
         return known;
@@ -200,18 +235,19 @@ public final class FreedKeys {
         for (String key : keys) {
             Run run = runs.get(key);
             if (run == null) {
-                freed.putIfAbsent(key, START); // settled meanwhile
+                freed.putIfAbsent(key, Freed.UNKNOWN); // settled meanwhile
             } else {
                 run.hasMore = true;
             }
         }
     }
 
-    /** The keys to look at, those that were freed first before the others. */
-    synchronized List<Hint> next(int most, long now) {
+    /** The keys to look at by a claim for these topics, those that were freed first before the others. */
+    synchronized List<Hint> next(int most, Predicate<String> topics, long now) {
         return freed.entrySet().stream()
+                .filter(one -> one.getValue().isWanted(topics))
                 .limit(most)
-                .map(one -> hint(one.getKey(), one.getValue(), now))
+                .map(one -> hint(one.getKey(), one.getValue().finishedTo(), now))
                 .toList();
     }
 
@@ -240,8 +276,8 @@ public final class FreedKeys {
         }
     }
 
-    /** Whether there are keys to look at. */
-    synchronized boolean areThere() {
-        return !freed.isEmpty();
+    /** Whether there are keys to look at by a claim for these topics. */
+    synchronized boolean areThere(Predicate<String> topics) {
+        return freed.values().stream().anyMatch(one -> one.isWanted(topics));
     }
 }

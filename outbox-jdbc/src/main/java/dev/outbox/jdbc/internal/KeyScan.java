@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -106,6 +107,7 @@ public final class KeyScan {
 
     private final LongSupplier ticker;
     private final FreedKeys freed;
+    private final Predicate<String> topics;
     private final RoadMarks arrived;
 
     /** Due times have no bands: it uses the first one. */
@@ -143,9 +145,11 @@ public final class KeyScan {
 
     private int stretch = STRETCH;
 
-    public KeyScan(LongSupplier ticker, FreedKeys freed) {
+    /** @param topics those that its claims are for */
+    public KeyScan(LongSupplier ticker, FreedKeys freed, Predicate<String> topics) {
         this.ticker = ticker;
         this.freed = freed;
+        this.topics = topics;
         this.arrived = new RoadMarks(ticker, LowWaterMarks.SHORTEST_PIECE);
         this.due = new RoadMarks(ticker, LowWaterMarks.SHORTEST_TIME.toNanos() / LowWaterMarks.TICK);
         this.lately = ticker.getAsLong();
@@ -157,6 +161,7 @@ public final class KeyScan {
     void startFrom(KeyScan other) {
         arrived.startFrom(other.arrived);
         due.startFrom(other.due);
+        forgetBefore();
     }
 
     /** The next sweep is due when that of the other one is. */
@@ -176,6 +181,7 @@ public final class KeyScan {
             } catch (SQLException | RuntimeException e) {
                 arrived.failed();
                 due.failed();
+                forgetBefore(); // the next claim begins at the marks
                 throw e;
             }
         } while (claimed.isEmpty() && !full && (arrived.goesOn() || due.goesOn()));
@@ -190,7 +196,7 @@ public final class KeyScan {
         rows = 0;
         this.count = count;
         int heads = Math.max(1, Math.min(mostHeads, (int) (count / run)));
-        List<FreedKeys.Hint> hints = freed.next(heads, begun);
+        List<FreedKeys.Hint> hints = freed.next(heads, topics, begun);
         Set<String> known = freed.known(begun);
         Position dueFrom = due.from()[0];
         look = new Look(
@@ -268,10 +274,7 @@ public final class KeyScan {
         Set<String> alone = new HashSet<>();
         items.stream().filter(item -> item.key() != null && item.attempt() > 1).forEach(item -> alone.add(item.key()));
         freed.claimed(items, key -> batchFull || alone.contains(key) || keys.getOrDefault(key, 0) >= longest, until);
-        Set<String> hinted = new HashSet<>();
-        look.freed().forEach(hint -> hinted.add(hint.key()));
-        freed.passedBy(
-                seen.passedBy().stream().filter(key -> !hinted.contains(key)).toList());
+        freed.passedBy(passedBy(seen, items));
         full = seen.full();
         adaptRun(cut);
         boolean leftKeys = cut && keys.size() < seen.heads();
@@ -285,7 +288,17 @@ public final class KeyScan {
                 || !all
                 || !alone.isEmpty()
                 || keys.values().stream().anyMatch(taken -> taken >= longest)
-                || freed.areThere();
+                || freed.areThere(topics);
+    }
+
+    /** Known keys of which it saw rows; and those of which it could not read what it took. */
+    private Set<String> passedBy(Seen seen, List<WorkItem> items) {
+        Set<String> passedBy = new HashSet<>(seen.passedBy());
+        look.freed().forEach(hint -> passedBy.remove(hint.key()));
+        Set<String> unreadable = new HashSet<>(keys.keySet());
+        items.forEach(item -> unreadable.remove(item.key()));
+        passedBy.addAll(unreadable);
+        return passedBy;
     }
 
     private void adaptRun(boolean cut) {
@@ -321,17 +334,24 @@ public final class KeyScan {
 
     /** A backlog is not walked twice: what commits late in it is found by a sweep. */
     private void keepBefore(boolean backlog) {
-        long[] marks = Arrays.stream(arrived.marks()).mapToLong(Position::at).toArray();
         catchingUp = backlog;
         if (backlog || look.stretch() > STRETCH) {
-            arrivedBefore = marks;
-            arrivedLately = marks;
-            lately = begun;
+            forgetBefore();
         } else if (begun - lately >= COMMITTING) {
             lately = begun;
             arrivedBefore = arrivedLately;
-            arrivedLately = marks;
+            arrivedLately = marks();
         }
+    }
+
+    private void forgetBefore() {
+        arrivedBefore = marks();
+        arrivedLately = marks();
+        lately = ticker.getAsLong();
+    }
+
+    private long[] marks() {
+        return Arrays.stream(arrived.marks()).mapToLong(Position::at).toArray();
     }
 
     /** @return whether it saw everything after the marks */

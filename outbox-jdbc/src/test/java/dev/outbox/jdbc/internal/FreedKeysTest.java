@@ -13,12 +13,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 class FreedKeysTest {
     private static final long LATER = 1_000;
     private static final long START = FreedKeys.START;
     private static final long SECOND = FreedKeys.BOUND_HOLDS.toNanos();
+
+    private static final Predicate<String> ALL = topic -> true;
 
     private final FreedKeys keys = new FreedKeys();
 
@@ -37,7 +40,7 @@ class FreedKeysTest {
         keys.claimed(List.of(item("k", 1)), key -> false, LATER);
         settle(Settlement.done(lease(1)));
 
-        assertThat(keys.areThere()).isFalse();
+        assertThat(keys.areThere(ALL)).isFalse();
     }
 
     @Test
@@ -105,19 +108,54 @@ class FreedKeysTest {
     @Test
     void aKeyThatWasLookedAtIsForgotten() {
         freed("k", 1);
-        assertThat(keys.areThere()).isTrue();
+        assertThat(keys.areThere(ALL)).isTrue();
         look(0, Set.of());
 
-        assertThat(keys.areThere()).isFalse();
+        assertThat(keys.areThere(ALL)).isFalse();
     }
 
     @Test
     void aFullClaimSaysNothingAboutKeysItDidNotTake() {
         freed("taken", 1);
         freed("left", 2);
-        keys.looked(keys.next(10, 0), Set.of("taken"), false, 0, 0);
+        keys.looked(keys.next(10, ALL, 0), Set.of("taken"), false, 0, 0);
 
         assertThat(next()).containsExactly("left");
+    }
+
+    @Test
+    void aClaimForOtherTopicsLeavesAKeyAlone() {
+        freed("k", 1);
+
+        assertThat(keys.next(10, "others"::equals, 0)).isEmpty();
+        assertThat(keys.areThere("others"::equals)).isFalse();
+        assertThat(keys.areThere("orders"::equals)).isTrue();
+    }
+
+    @Test
+    void aKeyWhoseLeaseCannotBeRenewedIsLookedAtAgain() {
+        keys.claimed(List.of(item("k", 1)), key -> false, LATER);
+        keys.lost(Set.of(lease(1)));
+
+        assertThat(next()).containsExactly("k");
+    }
+
+    @Test
+    void aKeyThatHasMoreIsLookedAtWhenItsLeaseHasEnded() {
+        claim(item("k", 1));
+        keys.known(LATER);
+
+        assertThat(next()).containsExactly("k");
+    }
+
+    @Test
+    void aFreedKeyThatIsClaimedOtherwiseMayHaveMore() {
+        freed("k", 1);
+        keys.claimed(List.of(item("k", 2)), key -> false, LATER);
+        assertThat(next()).isEmpty();
+        settle(Settlement.done(lease(2)));
+
+        assertThat(next()).containsExactly("k");
     }
 
     @Test
@@ -135,7 +173,7 @@ class FreedKeysTest {
         claim(item("k", 1_007), item("k", 1_008));
         settle(Settlement.done(lease(1_007)), Settlement.done(lease(1_008)));
 
-        assertThat(keys.next(10, 1)).containsExactly(new Hint("k", 1_008));
+        assertThat(keys.next(10, ALL, 1)).containsExactly(new Hint("k", 1_008));
     }
 
     @Test
@@ -144,7 +182,7 @@ class FreedKeysTest {
         look(0, Set.of("k"));
         freed("k", 2);
 
-        assertThat(keys.next(10, 1)).containsExactly(new Hint("k", START));
+        assertThat(keys.next(10, ALL, 1)).containsExactly(new Hint("k", START));
     }
 
     @Test
@@ -152,8 +190,8 @@ class FreedKeysTest {
         passMany("k", 0);
         freed("k", 1_001);
 
-        assertThat(keys.next(10, SECOND - 1)).containsExactly(new Hint("k", 1_001));
-        assertThat(keys.next(10, SECOND)).containsExactly(new Hint("k", START));
+        assertThat(keys.next(10, ALL, SECOND - 1)).containsExactly(new Hint("k", 1_001));
+        assertThat(keys.next(10, ALL, SECOND)).containsExactly(new Hint("k", START));
     }
 
     @Test
@@ -161,8 +199,8 @@ class FreedKeysTest {
         passMany("k", SECOND);
         freed("k", 1_001);
 
-        assertThat(keys.next(10, 20 * SECOND - 1)).containsExactly(new Hint("k", 1_001));
-        assertThat(keys.next(10, 20 * SECOND)).containsExactly(new Hint("k", START));
+        assertThat(keys.next(10, ALL, 20 * SECOND - 1)).containsExactly(new Hint("k", 1_001));
+        assertThat(keys.next(10, ALL, 20 * SECOND)).containsExactly(new Hint("k", START));
     }
 
     @Test
@@ -174,7 +212,7 @@ class FreedKeysTest {
                 Settlement.release(lease(1_002), true),
                 Settlement.release(lease(1_003), false));
 
-        assertThat(keys.next(10, 1)).containsExactly(new Hint("k", 1_001));
+        assertThat(keys.next(10, ALL, 1)).containsExactly(new Hint("k", 1_001));
     }
 
     @Test
@@ -183,21 +221,21 @@ class FreedKeysTest {
         claim(item("k", 1_001));
         keys.settled(List.of(Settlement.done(lease(1_001))), Unchanged.lost(Set.of(lease(1_001))));
 
-        assertThat(keys.next(10, 1)).containsExactly(new Hint("k", START));
+        assertThat(keys.next(10, ALL, 1)).containsExactly(new Hint("k", START));
     }
 
     /** So many that its next run may have a bound. */
     private void passMany(String key, long lookTakes) {
         freed(key, 0);
-        keys.looked(keys.next(10, 0), Set.of(key), true, 0, lookTakes);
+        keys.looked(keys.next(10, ALL, 0), Set.of(key), true, 0, lookTakes);
         for (int i = 1; i <= FreedKeys.MANY; i++) {
             freed(key, i);
         }
-        keys.looked(keys.next(10, 0), Set.of(key), true, 0, lookTakes);
+        keys.looked(keys.next(10, ALL, 0), Set.of(key), true, 0, lookTakes);
     }
 
     private void look(long now, Set<String> taken) {
-        keys.looked(keys.next(10, now), taken, true, now, 0);
+        keys.looked(keys.next(10, ALL, now), taken, true, now, 0);
     }
 
     @Test
@@ -207,12 +245,12 @@ class FreedKeysTest {
             claim(item("lost" + i, -i));
         }
 
-        assertThat(keys.next(Integer.MAX_VALUE, 0)).hasSize(20_000);
+        assertThat(keys.next(Integer.MAX_VALUE, ALL, 0)).hasSize(20_000);
         assertThat(keys.known(0)).hasSize(40_000);
     }
 
     private List<String> next() {
-        return keys.next(10, 0).stream().map(Hint::key).toList();
+        return keys.next(10, ALL, 0).stream().map(Hint::key).toList();
     }
 
     private void freed(String key, long sequence) {

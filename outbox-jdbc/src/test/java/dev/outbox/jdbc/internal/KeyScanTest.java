@@ -34,7 +34,7 @@ class KeyScanTest {
 
     private final AtomicLong clock = new AtomicLong();
     private final FreedKeys freed = new FreedKeys();
-    private final KeyScan scan = new KeyScan(clock::get, freed);
+    private final KeyScan scan = new KeyScan(clock::get, freed, topic -> true);
 
     /** What each statement looked at. */
     private final List<Look> looks = new ArrayList<>();
@@ -149,6 +149,27 @@ class KeyScanTest {
         pass(Duration.ofSeconds(1));
         claim(arrivedNothing());
         assertThat(looks.get(0).arrivedAfter().get(1)).isEqualTo(Long.MIN_VALUE);
+    }
+
+    @Test
+    void aScanForOtherTopicsAndAClaimAfterAFailureBeginAtTheMarks() throws SQLException {
+        claim(arrived(false, 1_000), false);
+        KeyScan other = new KeyScan(clock::get, freed, topic -> true);
+        other.startFrom(scan);
+        other.walk(() -> {
+            assertThat(other.look(COUNT).arrivedAfter().get(1)).isEqualTo(1_000);
+            other.end(arrivedNothing(), List.of(), false, NOW, Long.MAX_VALUE);
+            return Claimed.nothing();
+        });
+
+        assertThatThrownBy(() -> claim(
+                        look -> {
+                            throw new IllegalStateException("statement timeout");
+                        },
+                        false))
+                .hasMessage("statement timeout");
+        claim(arrivedNothing());
+        assertThat(last().arrivedAfter().get(1)).isEqualTo(1_000);
     }
 
     @Test

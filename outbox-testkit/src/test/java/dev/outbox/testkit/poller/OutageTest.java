@@ -298,7 +298,7 @@ class OutageTest {
                 .retry(RetryPolicy.standard().baseDelay(STEP).maxAttempts(3))
                 .build());
 
-        pollFor(MINUTE.multipliedBy(30), pollers);
+        pollFor(MINUTE.multipliedBy(10), pollers);
 
         assertThat(with(Status.DEAD)).hasSize(4);
         assertThat(with(Status.READY)).hasSize(16);
@@ -325,12 +325,12 @@ class OutageTest {
         Broker broker = new Broker();
         RetryPolicy quick =
                 RetryPolicy.standard().baseDelay(STEP).maxDelay(SECOND).maxAttempts(3);
-        List<Poller> pollers =
-                List.of(poller(broker).retry(quick).maxAge(Duration.ofHours(1)).build());
+        List<Poller> pollers = List.of(
+                poller(broker).retry(quick).maxAge(Duration.ofMinutes(10)).build());
 
-        pollFor(Duration.ofMinutes(50), pollers);
+        pollFor(Duration.ofMinutes(8), pollers);
         assertThat(with(Status.READY)).hasSize(5);
-        pollFor(Duration.ofMinutes(15), pollers);
+        pollFor(Duration.ofMinutes(3), pollers);
 
         assertThat(with(Status.DEAD)).hasSize(5);
         assertThat(with(Status.DEAD).get(0).lastError()).contains("older than the maximum age");

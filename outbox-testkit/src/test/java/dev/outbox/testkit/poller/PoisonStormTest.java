@@ -65,7 +65,7 @@ class PoisonStormTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"to, 2000, 2", "toBatch, 2000, 2", "to, 8000, 6", "toBatch, 8000, 6"})
+    @CsvSource({"to, 2000, 2", "toBatch, 2000, 2", "to, 6000, 5", "toBatch, 6000, 5"})
     void aBurstOfBadMessagesDelaysTheGoodOnesBehindItForSeconds(String form, int bad, int seconds) {
         List<Poller> pollers = List.of(poller(form));
         time.pollFor(TestTime.STEP, pollers, this::addGood);
