@@ -29,6 +29,8 @@ class ScenariosTest {
                         "bloat-clean",
                         "bloat-snapshot",
                         "bloat-ordered",
+                        "hot-key-clean",
+                        "hot-key-snapshot",
                         "growth-0",
                         "growth-1m",
                         "growth-5m",

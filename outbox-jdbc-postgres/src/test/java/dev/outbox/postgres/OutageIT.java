@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What happens while a destination is down. */
 class OutageIT {
     private static final int POLLERS = 4;
-    private static final Duration OUTAGE = Duration.ofSeconds(Boolean.getBoolean("outbox.full") ? 60 : 6);
+    private static final Duration OUTAGE = Duration.ofSeconds(Boolean.getBoolean("outbox.full") ? 60 : 3);
 
     private final OutboxDatabase database = new OutboxDatabase();
     private final String table = database.newTable();
