@@ -178,7 +178,8 @@ final class PostgresKeyClaim {
                         FOR NO KEY UPDATE SKIP LOCKED) later) run
             ),
             bytes AS MATERIALIZED (
-                SELECT COALESCE(sum(size), 0) + COALESCE((SELECT sum(size) FROM runs), 0) < :max_bytes AS suffice
+                SELECT COALESCE(sum(size), 0) + COALESCE((SELECT sum(size) FROM runs), 0) < :max_bytes AS suffice,
+                    count(*) + COALESCE((SELECT sum(cardinality(ids)) FROM runs), 0) > :count AS are_many
                 FROM heads
             ),
             sized AS MATERIALIZED (
@@ -199,7 +200,8 @@ final class PostgresKeyClaim {
               AND {topic} IS NOT NULL AND {status} = 0
             RETURNING %1$s,
                 CASE WHEN NOT (SELECT suffice FROM bytes)
-                    THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut
+                    THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut,
+                (SELECT are_many FROM bytes) AS left_rows
             """.formatted(WorkItemRow.COLUMNS);
 
     private final PinnedPlan plan;
@@ -279,9 +281,11 @@ final class PostgresKeyClaim {
         List<WorkItem> items = new ArrayList<>();
         List<Unreadable> unreadable = new ArrayList<>();
         boolean cut = false;
+        boolean leftRows = false;
         try (ResultSet rows = results.next()) {
             while (rows.next()) {
                 cut = rows.getBoolean("cut");
+                leftRows = rows.getBoolean("left_rows");
                 scan.took(
                         rows.getString("message_key"),
                         rows.getInt("priority"),
@@ -291,7 +295,7 @@ final class PostgresKeyClaim {
             }
         }
         items.sort(Comparator.comparingLong(WorkItem::sequence));
-        boolean more = scan.end(seen, items, cut, results.at(), until);
+        boolean more = scan.end(seen, items, cut, leftRows, results.at(), until);
         return new Claimed(token.toString(), results.at(), items, unreadable, more);
     }
 

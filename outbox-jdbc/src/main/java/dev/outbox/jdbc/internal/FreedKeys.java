@@ -39,6 +39,9 @@ public final class FreedKeys {
     /** How many items in flight, and how many keys, are remembered. */
     private static final int MOST = 20_000;
 
+    /** How many keys to look at a claim is told of, so that it does not find them elsewhere too. */
+    private static final int MOST_KNOWN = 1_000;
+
     static final Duration BOUND_HOLDS = Duration.ofSeconds(1);
 
     /** Looks from the start take at most one part in so many of the time. */
@@ -216,7 +219,7 @@ public final class FreedKeys {
         }
     }
 
-    /** The keys that are in flight, and those to look at. */
+    /** The keys that are in flight, and those that are to be looked at next. */
     synchronized Set<String> known(long now) {
         runs.values().removeIf(run -> {
             boolean ended = run.until - now <= 0;
@@ -226,7 +229,7 @@ public final class FreedKeys {
             return ended;
         });
         Set<String> known = new HashSet<>(runs.keySet());
-        known.addAll(freed.keySet());
+        freed.keySet().stream().limit(MOST_KNOWN).forEach(known::add);
         return known;
     }
 

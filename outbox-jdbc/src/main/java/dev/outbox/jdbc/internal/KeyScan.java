@@ -261,19 +261,20 @@ public final class KeyScan {
      *
      * @param items what it took, by sequence
      * @param cut whether the bound in bytes ended it: then keys that it has not taken must be found again
+     * @param leftRows whether the batch had no room for all rows of the keys it has taken
      * @param at when it claimed, by the clock of the database
      * @param until when the leases end, by the clock of this process
      * @return whether another claim right now may find something
      */
-    public boolean end(Seen seen, List<WorkItem> items, boolean cut, Instant at, long until) {
+    public boolean end(Seen seen, List<WorkItem> items, boolean cut, boolean leftRows, Instant at, long until) {
         boolean allFreed = !cut && (!seen.full() || look.places().get(0) == Place.FREED);
         long now = ticker.getAsLong();
         freed.looked(look.freed(), keys.keySet(), allFreed, now, now - begun);
-        boolean batchFull = cut || rows >= count;
+        boolean leftSome = cut || leftRows;
         int longest = Math.max(look.longestRun(), count / Math.max(1, seen.heads()));
         Set<String> alone = new HashSet<>();
         items.stream().filter(item -> item.key() != null && item.attempt() > 1).forEach(item -> alone.add(item.key()));
-        freed.claimed(items, key -> batchFull || alone.contains(key) || keys.getOrDefault(key, 0) >= longest, until);
+        freed.claimed(items, key -> leftSome || alone.contains(key) || keys.getOrDefault(key, 0) >= longest, until);
         freed.passedBy(passedBy(seen, items));
         full = seen.full();
         adaptRun(cut);

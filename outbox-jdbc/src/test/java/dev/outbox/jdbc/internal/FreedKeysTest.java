@@ -246,7 +246,7 @@ class FreedKeysTest {
         }
 
         assertThat(keys.next(Integer.MAX_VALUE, ALL, 0)).hasSize(20_000);
-        assertThat(keys.known(0)).hasSize(40_000);
+        assertThat(keys.known(0)).hasSize(21_000);
     }
 
     private List<String> next() {

@@ -58,7 +58,7 @@ class KeyScanTest {
                 scan.took(key, 1, items.size(), null);
                 items.add(item(key, items.size()));
             }
-            boolean more = scan.end(answer.apply(look), items, cut, NOW, Long.MAX_VALUE);
+            boolean more = scan.end(answer.apply(look), items, cut, false, NOW, Long.MAX_VALUE);
             return new Claimed("token", NOW, items, List.of(), more);
         });
     }
@@ -158,7 +158,7 @@ class KeyScanTest {
         other.startFrom(scan);
         other.walk(() -> {
             assertThat(other.look(COUNT).arrivedAfter().get(1)).isEqualTo(1_000);
-            other.end(arrivedNothing(), List.of(), false, NOW, Long.MAX_VALUE);
+            other.end(arrivedNothing(), List.of(), false, false, NOW, Long.MAX_VALUE);
             return Claimed.nothing();
         });
 
