@@ -39,7 +39,7 @@ class KeyScanTest {
     /** What each statement looked at. */
     private final List<Look> looks = new ArrayList<>();
 
-    /** One that finds nothing. */
+    /** One that takes nothing. */
     private boolean claim(Seen seen) throws SQLException {
         return claim(seen, false);
     }
@@ -114,7 +114,6 @@ class KeyScanTest {
         assertThat(statements).isBetween(110, 250);
     }
 
-    /** What lies below the marks in the table is looked at in a second statement, not in each. */
     @Test
     void aSweepThatFailsIsTriedInPiecesAndOtherClaimsGoOn() throws SQLException {
         claim(arrived(true, 1_000_000), false, "k");
