@@ -1,5 +1,6 @@
 package dev.outbox;
 
+import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.internal.Require;
 import java.sql.Connection;
 import java.util.Collection;

@@ -304,7 +304,7 @@ public final class Message {
     }
 
     /** About how many bytes of memory the payload takes. */
-    int payloadSize() {
+    public int payloadSize() {
         if (fields.bytes != null) {
             return fields.bytes.length;
         }

@@ -1,5 +1,7 @@
 package dev.outbox;
 
+import dev.outbox.delivery.PollerBuilder;
+
 /**
  * Thrown by a {@link PayloadSerializer} that does not know the type name of a body; a destination lets it through. A newer
  * version of the application may know it, so the item is given back without counting an attempt, and is tried again after a

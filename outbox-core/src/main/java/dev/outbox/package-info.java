@@ -1,9 +1,9 @@
 /**
  * Outbox for Java: messages are stored in the caller's own transaction and delivered by a poller.
  *
- * <p>Start at {@link dev.outbox.Outbox}, {@link dev.outbox.Message}, {@link dev.outbox.Destination}
- * and {@link dev.outbox.Poller}. What a database or a broker has to implement is in
- * {@link dev.outbox.spi}; what happened is told through {@link dev.outbox.event}.
+ * <p>This package stores and receives: {@link dev.outbox.Outbox} and {@link dev.outbox.Message} on one side, {@link
+ * dev.outbox.Inbox} and {@link dev.outbox.Incoming} on the other. {@link dev.outbox.delivery} delivers what is stored.
+ * {@link dev.outbox.spi} is what a database has to implement, and {@link dev.outbox.event} tells what happened.
  */
 @NullMarked
 package dev.outbox;

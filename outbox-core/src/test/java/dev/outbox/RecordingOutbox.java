@@ -1,5 +1,6 @@
 package dev.outbox;
 
+import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.spi.Source;
 import java.sql.Connection;
 import java.time.Duration;

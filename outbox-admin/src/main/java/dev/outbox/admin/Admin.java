@@ -1,7 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.internal.Require;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;

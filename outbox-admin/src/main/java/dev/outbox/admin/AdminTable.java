@@ -2,9 +2,9 @@ package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.Sql;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.sql.Sql;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;

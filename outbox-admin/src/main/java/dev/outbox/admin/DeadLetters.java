@@ -1,7 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.internal.Require;
-import dev.outbox.jdbc.internal.KeyLocks;
+import dev.outbox.jdbc.internal.enqueue.KeyLocks;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;

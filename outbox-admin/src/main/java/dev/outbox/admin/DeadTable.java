@@ -1,8 +1,8 @@
 package dev.outbox.admin;
 
-import dev.outbox.jdbc.internal.KeyLocks;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Timestamps;
+import dev.outbox.jdbc.internal.enqueue.KeyLocks;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.DateTimeException;

@@ -1,7 +1,7 @@
 package dev.outbox.admin;
 
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;

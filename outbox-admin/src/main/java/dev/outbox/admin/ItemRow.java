@@ -2,7 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.Status;
 import dev.outbox.internal.HeadersText;
-import dev.outbox.jdbc.internal.Timestamps;
+import dev.outbox.jdbc.internal.sql.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Base64;

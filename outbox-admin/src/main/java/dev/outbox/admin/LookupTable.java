@@ -1,7 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
-import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;

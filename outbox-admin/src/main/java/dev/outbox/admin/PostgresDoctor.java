@@ -2,7 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.admin.Diagnosis.Severity;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.migrations.TableReport;
 import dev.outbox.migrations.Upgrade;
 import java.sql.ResultSet;

@@ -2,13 +2,13 @@ package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.ItemColumns;
-import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.LegacyNames;
-import dev.outbox.jdbc.internal.Marker;
-import dev.outbox.jdbc.internal.OrdinaryTable;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.OrdinaryTable;
+import dev.outbox.jdbc.internal.catalog.PhaseMarker;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.layout.ItemColumns;
+import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.LegacyNames;
+import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -73,8 +73,8 @@ final class PostgresFlavor implements Flavor {
     private static AdminTable table(
             Connection connection, TableName name, Box box, @Nullable String comment, Set<String> columns)
             throws SQLException {
-        Phase phase = Marker.read(comment)
-                .map(Marker::phase)
+        Phase phase = PhaseMarker.read(comment)
+                .map(PhaseMarker::phase)
                 .orElse(columns.contains("work_item_id") ? Phase.CLEAN : Phase.LEGACY);
         TableName audit = new TableName(name.schema(), AdminTable.AUDIT);
         TableName pollers = new TableName(name.schema(), AdminTable.POLLERS);

@@ -1,7 +1,7 @@
 package dev.outbox.admin;
 
-import dev.outbox.internal.Purging;
-import dev.outbox.jdbc.internal.Query;
+import dev.outbox.delivery.internal.Purging;
+import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.SQLException;
 import java.time.Duration;
 

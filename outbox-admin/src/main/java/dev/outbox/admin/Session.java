@@ -1,8 +1,8 @@
 package dev.outbox.admin;
 
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Sql;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Sql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,9 +1,9 @@
 package dev.outbox.admin;
 
 import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.internal.Borrowed;
-import dev.outbox.jdbc.internal.Connections;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.sql.BorrowedConnection;
+import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.migrations.Database;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -40,7 +40,7 @@ final class Sessions {
     }
 
     private <T> T run(String what, Optional<Duration> patience, Work<T> work) {
-        try (Borrowed borrowed = borrow()) {
+        try (BorrowedConnection borrowed = borrow()) {
             Flavor flavor = switch (Database.of(borrowed.connection())) {
                 case POSTGRES -> new PostgresFlavor();
                 case SQLSERVER -> new SqlServerFlavor();
@@ -52,9 +52,9 @@ final class Sessions {
     }
 
     /** The pool's isolation is looked at once: an action must not fail for it. */
-    private Borrowed borrow() throws SQLException {
+    private BorrowedConnection borrow() throws SQLException {
         if (!learned) {
-            try (Borrowed first = connections.autoCommitting()) {
+            try (BorrowedConnection first = connections.autoCommitting()) {
                 connections.learnDefaults(first.connection());
             }
             learned = true;

@@ -1,7 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.admin.Diagnosis.Severity;
-import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -2,13 +2,13 @@ package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.ItemColumns;
-import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.LegacyNames;
-import dev.outbox.jdbc.internal.Marker;
-import dev.outbox.jdbc.internal.NationalText;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.PhaseMarker;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.layout.ItemColumns;
+import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.LegacyNames;
+import dev.outbox.jdbc.internal.sql.NationalText;
+import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -66,8 +66,10 @@ final class SqlServerFlavor implements Flavor {
         try (PreparedStatement find = connection.prepareStatement(FIND_MARK)) {
             find.setNString(1, quote(name));
             try (ResultSet row = find.executeQuery()) {
-                return (row.next() ? Marker.read("dev.outbox " + row.getString("mark")) : Optional.<Marker>empty())
-                        .map(Marker::phase)
+                return (row.next()
+                                ? PhaseMarker.read("dev.outbox " + row.getString("mark"))
+                                : Optional.<PhaseMarker>empty())
+                        .map(PhaseMarker::phase)
                         .orElse(Phase.CLEAN);
             }
         }

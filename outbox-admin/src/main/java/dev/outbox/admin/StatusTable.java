@@ -2,8 +2,8 @@ package dev.outbox.admin;
 
 import dev.outbox.Status;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Timestamps;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;

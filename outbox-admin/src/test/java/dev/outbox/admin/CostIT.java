@@ -3,7 +3,7 @@ package dev.outbox.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.testkit.PostgresExtension;
 import java.lang.reflect.InvocationTargetException;

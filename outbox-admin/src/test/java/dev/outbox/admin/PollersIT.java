@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.spi.Heartbeat;
 import dev.outbox.testkit.EmbeddedDatabase;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
@@ -56,8 +57,12 @@ class ArchitectureTest {
         assertThat(Rules.packagesInSeveralModules(OURS, Modules::of)).isEmpty();
     }
 
+    /** A queue names its source and its poller's builder, so that a user finds them: {@code outbox.poller()}. */
     @Test
-    void packagesHaveNoCycles() {
-        Rules.noPackageCycles().check(OURS);
+    void packagesHaveNoCyclesButTheWayFromAQueueToItsPoller() {
+        Rules.noPackageCycles(List.of(
+                        new Rules.Edge("dev.outbox.WorkQueue", "dev.outbox.delivery.PollerBuilder"),
+                        new Rules.Edge("dev.outbox.WorkQueue", "dev.outbox.spi.Source")))
+                .check(OURS);
     }
 }

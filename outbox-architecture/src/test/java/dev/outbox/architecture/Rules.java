@@ -20,7 +20,9 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import com.tngtech.archunit.library.dependencies.SliceRule;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -62,9 +64,17 @@ final class Rules {
                 .allowEmptyShould(false);
     }
 
-    static ArchRule noPackageCycles() {
-        return slices().assignedFrom(packages()).should().beFreeOfCycles().allowEmptyShould(false);
+    /** @param allowed edges that close a cycle on purpose */
+    static ArchRule noPackageCycles(List<Edge> allowed) {
+        SliceRule rule = slices().assignedFrom(packages()).should().beFreeOfCycles();
+        for (Edge edge : allowed) {
+            rule = rule.ignoreDependency(edge.from(), edge.to());
+        }
+        return rule.allowEmptyShould(false);
     }
+
+    /** One class that may know another one. */
+    record Edge(String from, String to) {}
 
     /** The packages that have classes in more than one module, with those modules. */
     static Map<String, Set<String>> packagesInSeveralModules(JavaClasses types, Function<JavaClass, String> moduleOf) {
@@ -121,15 +131,12 @@ final class Rules {
         return types;
     }
 
-    /**
-     * One slice per package, except that a package and its {@code internal}, {@code spi} and {@code event}
-     * sub-packages are one: they are views of the same concept for different readers and name each other's types.
-     */
+    /** One slice per package; a package named {@code internal} is one with the package around it, which shares it with other modules. */
     private static SliceAssignment packages() {
         return new SliceAssignment() {
             @Override
             public SliceIdentifier getIdentifierOf(JavaClass type) {
-                return SliceIdentifier.of(type.getPackageName().replaceFirst("\\.(internal|spi|event)(\\..*)?$", ""));
+                return SliceIdentifier.of(type.getPackageName().replaceFirst("\\.internal$", ""));
             }
 
             @Override

@@ -1,7 +1,7 @@
 package dev.outbox.benchmarks;
 
-import dev.outbox.Destination;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
 import dev.outbox.postgres.PostgresOutbox;
 import java.time.Duration;
 import java.util.Locale;

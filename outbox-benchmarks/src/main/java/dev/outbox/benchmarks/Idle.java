@@ -1,6 +1,6 @@
 package dev.outbox.benchmarks;
 
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.postgres.PostgresOutbox;
 import java.time.Duration;
 import java.util.Locale;

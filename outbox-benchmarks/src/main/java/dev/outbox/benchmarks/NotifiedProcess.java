@@ -1,8 +1,8 @@
 package dev.outbox.benchmarks;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.Poller;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Poller;
 import dev.outbox.postgres.PostgresOutbox;
 import java.io.BufferedReader;
 import java.io.IOException;

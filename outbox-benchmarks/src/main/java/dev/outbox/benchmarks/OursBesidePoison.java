@@ -2,8 +2,8 @@ package dev.outbox.benchmarks;
 
 import dev.outbox.Message;
 import dev.outbox.Outbox;
-import dev.outbox.Poller;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Poller;
 import dev.outbox.postgres.PostgresOutbox;
 import java.sql.SQLException;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.outbox.benchmarks;
 
 import dev.outbox.Outbox;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.postgres.PostgresOutbox;
 import java.sql.SQLException;
 import java.util.Locale;

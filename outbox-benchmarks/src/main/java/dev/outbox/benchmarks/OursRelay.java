@@ -1,9 +1,9 @@
 package dev.outbox.benchmarks;
 
 import dev.outbox.Ack;
-import dev.outbox.Outcome;
-import dev.outbox.PollerBuilder;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Outcome;
+import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.postgres.PostgresOutbox;
 import java.sql.SQLException;
 import java.util.Collections;

@@ -2,7 +2,7 @@ package dev.outbox.benchmarks;
 
 import dev.outbox.Message;
 import dev.outbox.Outbox;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.postgres.PostgresOutbox;
 import java.sql.SQLException;
 import java.util.UUID;

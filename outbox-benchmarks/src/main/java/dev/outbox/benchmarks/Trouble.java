@@ -1,6 +1,6 @@
 package dev.outbox.benchmarks;
 
-import dev.outbox.RetryPolicy;
+import dev.outbox.delivery.RetryPolicy;
 import java.time.Duration;
 
 /** What goes wrong at a destination on a bad day. */

@@ -1,9 +1,9 @@
 package dev.outbox.benchmarks;
 
-import dev.outbox.Outcome;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Outcome;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.postgres.PostgresOutbox;
 import java.time.Duration;
 import java.util.List;

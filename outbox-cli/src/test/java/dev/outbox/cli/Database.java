@@ -4,7 +4,7 @@ import dev.outbox.Message;
 import dev.outbox.OnDead;
 import dev.outbox.Outbox;
 import dev.outbox.PermanentFailureException;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.testkit.EmbeddedDatabase;

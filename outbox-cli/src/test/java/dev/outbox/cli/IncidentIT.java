@@ -4,12 +4,12 @@ import static dev.outbox.cli.Database.message;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.Destination;
 import dev.outbox.Message;
 import dev.outbox.OnDead;
 import dev.outbox.PermanentFailureException;
-import dev.outbox.Poller;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
 import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.testkit.EmbeddedDatabase;
 import dev.outbox.testkit.PostgresExtension;

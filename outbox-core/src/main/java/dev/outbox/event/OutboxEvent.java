@@ -2,7 +2,6 @@ package dev.outbox.event;
 
 import dev.outbox.Message;
 import dev.outbox.Receipt;
-import dev.outbox.UnknownTopic;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Lease;
 import java.time.Duration;
@@ -34,7 +33,7 @@ public sealed interface OutboxEvent {
     /** Given up: a permanent failure, no attempt left, or older than the maximum age. */
     record Dead(String poller, WorkItem item, String error) implements OutboxEvent {}
 
-    /** About to be settled as Done without having been handled, as {@link UnknownTopic#IGNORE} wants. */
+    /** About to be settled as Done without having been handled, as {@code UnknownTopic.IGNORE} wants. */
     record Ignored(String poller, WorkItem item) implements OutboxEvent {}
 
     /** Given back without a verdict: shutdown, an earlier item of its key failed, or its destination accepts nothing. */

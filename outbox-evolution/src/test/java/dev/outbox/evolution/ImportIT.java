@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Ack;
 import dev.outbox.Message;
-import dev.outbox.Poller;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.Import;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresOutbox;

@@ -1,12 +1,12 @@
 package dev.outbox.evolution;
 
-import dev.outbox.Handlers;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentFailureException;
-import dev.outbox.Poller;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Handlers;
+import dev.outbox.delivery.Poller;
 import dev.outbox.postgres.PostgresInbox;
 import dev.outbox.postgres.PostgresOutbox;
 import java.sql.Connection;

@@ -1,13 +1,13 @@
 package dev.outbox.examples;
 
-import dev.outbox.Handlers;
 import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentFailureException;
-import dev.outbox.Poller;
-import dev.outbox.UnknownTopic;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Handlers;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.UnknownTopic;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

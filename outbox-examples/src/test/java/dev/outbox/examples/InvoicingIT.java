@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.ConflictException;
 import dev.outbox.Inbox;
-import dev.outbox.Poller;
 import dev.outbox.Status;
+import dev.outbox.delivery.Poller;
 import dev.outbox.examples.Invoicing.Delivery;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresInbox;

@@ -2,12 +2,12 @@ package dev.outbox.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.Destination;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
-import dev.outbox.Poller;
 import dev.outbox.admin.Admin;
 import dev.outbox.admin.Box;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
 import dev.outbox.micrometer.OutboxMetrics;
 import dev.outbox.micrometer.TableGauges;
 import dev.outbox.migrations.OutboxMigrations;

@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
-import dev.outbox.Poller;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.testkit.EmbeddedDatabase;
@@ -98,7 +98,7 @@ final class Shop implements AutoCloseable {
         return Thread.getAllStackTraces().entrySet().stream()
                 .filter(thread -> thread.getKey().getName().equals("outbox-" + poller.name() + "-claim"))
                 .flatMap(thread -> Stream.of(thread.getValue()))
-                .anyMatch(frame -> frame.getClassName().equals("dev.outbox.Signal")
+                .anyMatch(frame -> frame.getClassName().equals("dev.outbox.delivery.Signal")
                         && frame.getMethodName().equals("await"));
     }
 

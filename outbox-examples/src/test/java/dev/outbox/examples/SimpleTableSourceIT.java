@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Ack;
-import dev.outbox.Destination;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentFailureException;
-import dev.outbox.Poller;
-import dev.outbox.RetryPolicy;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;

@@ -4,8 +4,8 @@ import static dev.outbox.testkit.OutboxAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Outbox;
-import dev.outbox.Poller;
-import dev.outbox.RetryPolicy;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.testkit.OutboxTable;

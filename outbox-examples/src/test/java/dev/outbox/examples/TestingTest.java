@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.PermanentFailureException;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.testkit.CrashPoint;
 import dev.outbox.testkit.InMemoryOutbox;
 import dev.outbox.testkit.RecordingDestination;

@@ -1,8 +1,8 @@
 package dev.outbox.examples;
 
-import dev.outbox.Destination;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Destination;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

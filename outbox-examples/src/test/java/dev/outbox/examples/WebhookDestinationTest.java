@@ -1,7 +1,7 @@
 package dev.outbox.examples;
 
 import com.sun.net.httpserver.HttpServer;
-import dev.outbox.BatchDestination;
+import dev.outbox.delivery.BatchDestination;
 import dev.outbox.testkit.DestinationContract;
 import dev.outbox.testkit.DestinationFixture;
 import java.io.IOException;

@@ -3,11 +3,11 @@ package dev.outbox.jackson;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.Destination;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
 import dev.outbox.PayloadSerializer;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.testkit.PostgresExtension;

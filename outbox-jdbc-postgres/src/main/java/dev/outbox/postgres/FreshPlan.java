@@ -1,7 +1,7 @@
 package dev.outbox.postgres;
 
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.postgresql.PGStatement;

@@ -1,9 +1,9 @@
 package dev.outbox.postgres;
 
-import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Sql;
-import dev.outbox.jdbc.internal.Timestamps;
+import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Sql;
+import dev.outbox.jdbc.internal.sql.Timestamps;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -2,17 +2,18 @@ package dev.outbox.postgres;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
-import dev.outbox.jdbc.internal.Arrivals;
-import dev.outbox.jdbc.internal.ClaimProgress;
-import dev.outbox.jdbc.internal.Claimed;
-import dev.outbox.jdbc.internal.Claimed.Topics;
-import dev.outbox.jdbc.internal.Claimed.Unreadable;
-import dev.outbox.jdbc.internal.Claiming;
-import dev.outbox.jdbc.internal.FreedKeys;
-import dev.outbox.jdbc.internal.LowWaterMarks;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Turns;
-import dev.outbox.jdbc.internal.WorkItemRow;
+import dev.outbox.jdbc.internal.claim.Arrivals;
+import dev.outbox.jdbc.internal.claim.ClaimCycle;
+import dev.outbox.jdbc.internal.claim.ClaimProgress;
+import dev.outbox.jdbc.internal.claim.ClaimQueue;
+import dev.outbox.jdbc.internal.claim.ClaimedRows;
+import dev.outbox.jdbc.internal.claim.ClaimedRows.Topics;
+import dev.outbox.jdbc.internal.claim.ClaimedRows.Unreadable;
+import dev.outbox.jdbc.internal.claim.FreedKeys;
+import dev.outbox.jdbc.internal.claim.LowWaterMarks;
+import dev.outbox.jdbc.internal.claim.QueueTurns;
+import dev.outbox.jdbc.internal.claim.WorkItemRow;
+import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -26,14 +27,14 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claim query, one statement per road.
+ * The claim query, one statement per queue.
  *
- * <p><b>Roads.</b> Unfinished rows wait on one of three roads, each with an index of its own. <i>Ready</i>:
+ * <p><b>Queues.</b> Unfinished rows wait on one of three queues, each with an index of its own. <i>Ready</i>:
  * no key, never attempted, due at once; in sequence order. <i>Waiting</i>: no key, delayed or given back; by
  * due time, so that what is not due is never looked at. <i>Keys</i>: {@link PostgresKeyClaim}.
  *
- * <p><b>Turns.</b> A claim asks one road, and the next one only if that was empty; {@link Turns} sees to it that
- * all roads are asked. What one road has is delivered at once: it does not wait for the others.
+ * <p><b>QueueTurns.</b> A claim asks one queue, and the next one only if that was empty; {@link QueueTurns} sees to it that
+ * all queues are asked. What one queue has is delivered at once: it does not wait for the others.
  *
  * <p><b>Bytes.</b> What was picked and locked is counted in order, and a row is taken while those before it have fewer
  * bytes than the claim may have. So the first row always comes, one above the bound comes alone when it is first, and no
@@ -46,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * leaves normal ones a quarter, then normal ones, urgent ones again, and bulk again. Rows are locked as they are picked,
  * and no more are picked than there is room.
  *
- * <p><b>Marks.</b> {@link LowWaterMarks} keeps these roads from walking what has passed.
+ * <p><b>Marks.</b> {@link LowWaterMarks} keeps these queues from walking what has passed.
  *
  * <p><b>Locking.</b> READ COMMITTED. Rows are locked SKIP LOCKED before they are updated, so a claim waits
  * for nobody, and the CTEs are materialised, so that each is evaluated once. A row that another claim took
@@ -59,7 +60,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe: one poller, one claim at a time.
  */
-final class PostgresClaim implements Claiming.Query {
+final class PostgresClaim implements ClaimCycle.Query {
     static final String READY = """
             WITH picked AS MATERIALIZED (
                 SELECT item.place, item.sequence, item.size, turn.place AS turn
@@ -212,26 +213,26 @@ final class PostgresClaim implements Claiming.Query {
     }
 
     @Override
-    public Claimed run(Connection connection, ClaimRequest request) throws SQLException {
+    public ClaimedRows run(Connection connection, ClaimRequest request) throws SQLException {
         Topics topics = Topics.of(request);
         if (topics.areNone()) {
-            return Claimed.nothing();
+            return ClaimedRows.nothing();
         }
         now = progress.of(topics);
         return now.turns()
-                .walk(road -> road == Turns.Road.KEYS
+                .walk(queue -> queue == ClaimQueue.KEYS
                         ? keys.run(connection, request, topics, now.keys())
-                        : now.marks().walk(road, one -> walk(one, connection, request, topics)));
+                        : now.marks().walk(queue, one -> walk(one, connection, request, topics)));
     }
 
     static void set(Query query, Topics topics) throws SQLException {
         query.setArray("topics", "text", PostgresSource.topics(topics.names())).set("listed", topics.listed());
     }
 
-    private Claimed walk(Turns.Road road, Connection connection, ClaimRequest request, Topics topics)
+    private ClaimedRows walk(ClaimQueue queue, Connection connection, ClaimRequest request, Topics topics)
             throws SQLException {
         UUID token = UUID.randomUUID();
-        PinnedPlan statement = road == Turns.Road.WAITING ? waiting : topics.areAll() ? ready : readyOfTopics;
+        PinnedPlan statement = queue == ClaimQueue.WAITING ? waiting : topics.areAll() ? ready : readyOfTopics;
         return statement.run(
                 connection,
                 query -> {
@@ -240,7 +241,7 @@ final class PostgresClaim implements Claiming.Query {
                             .set("token", token)
                             .set("lease", request.lease())
                             .set("owner", request.owner());
-                    if (road == Turns.Road.READY) {
+                    if (queue == ClaimQueue.READY) {
                         now.marks().setReady(query, request.count());
                     } else {
                         now.marks().setDue(query, request.count());
@@ -252,10 +253,10 @@ final class PostgresClaim implements Claiming.Query {
                         set(query, topics);
                     }
                 },
-                results -> read(road, results, token, request.count(), statement == readyOfTopics));
+                results -> read(queue, results, token, request.count(), statement == readyOfTopics));
     }
 
-    private Claimed read(Turns.Road road, PinnedPlan.Results results, UUID token, int count, boolean ofStretch)
+    private ClaimedRows read(ClaimQueue queue, PinnedPlan.Results results, UUID token, int count, boolean ofStretch)
             throws SQLException {
         List<WorkItem> items = new ArrayList<>();
         List<Unreadable> unreadable = new ArrayList<>();
@@ -268,15 +269,15 @@ final class PostgresClaim implements Claiming.Query {
             cut = found && rows.getBoolean("cut");
             for (; found && rows.getString(WorkItemRow.ID) != null; found = rows.next()) {
                 now.marks().took(rows);
-                Claimed.read(rows, serializer, items, unreadable);
+                ClaimedRows.read(rows, serializer, items, unreadable);
             }
         }
         items.sort(Comparator.comparingLong(WorkItem::sequence));
         int taken = items.size() + unreadable.size();
         boolean hadRoom = taken < count && !cut;
-        boolean walkedAll = road == Turns.Road.READY
+        boolean walkedAll = queue == ClaimQueue.READY
                 ? now.marks().end(hadRoom)
                 : now.marks().endDue(hadRoom, results.at());
-        return new Claimed(token.toString(), results.at(), items, unreadable, !hadRoom || !walkedAll);
+        return new ClaimedRows(token.toString(), results.at(), items, unreadable, !hadRoom || !walkedAll);
     }
 }

@@ -1,11 +1,11 @@
 package dev.outbox.postgres;
 
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.ColumnNames;
-import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.LegacyNames;
-import dev.outbox.jdbc.internal.Writes;
-import dev.outbox.jdbc.internal.Writes.Target;
+import dev.outbox.jdbc.internal.layout.ColumnNames;
+import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.LegacyNames;
+import dev.outbox.jdbc.internal.layout.Writes;
+import dev.outbox.jdbc.internal.layout.Writes.Target;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,11 +2,11 @@ package dev.outbox.postgres;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.Capability;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Reception.Identity;
-import dev.outbox.jdbc.internal.Reception.Known;
-import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.catalog.Capability;
+import dev.outbox.jdbc.internal.inbox.Reception.Identity;
+import dev.outbox.jdbc.internal.inbox.Reception.Known;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashMap;

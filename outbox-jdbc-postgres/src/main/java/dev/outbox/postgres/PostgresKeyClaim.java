@@ -2,14 +2,14 @@ package dev.outbox.postgres;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
-import dev.outbox.jdbc.internal.Claimed;
-import dev.outbox.jdbc.internal.Claimed.Topics;
-import dev.outbox.jdbc.internal.Claimed.Unreadable;
-import dev.outbox.jdbc.internal.FreedKeys.Hint;
-import dev.outbox.jdbc.internal.KeyScan;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Timestamps;
-import dev.outbox.jdbc.internal.WorkItemRow;
+import dev.outbox.jdbc.internal.claim.ClaimedRows;
+import dev.outbox.jdbc.internal.claim.ClaimedRows.Topics;
+import dev.outbox.jdbc.internal.claim.ClaimedRows.Unreadable;
+import dev.outbox.jdbc.internal.claim.FreedKeys.Hint;
+import dev.outbox.jdbc.internal.claim.KeyScan;
+import dev.outbox.jdbc.internal.claim.WorkItemRow;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Timestamps;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.Array;
 import java.sql.Connection;
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>What decides.</b> The first entry of a key in the index of the keys tells all: a Dead row that blocks it, else a
  * leased row, else its head. So a key that cannot be claimed costs one probe, however many rows are behind it. A key that
- * this source has just freed is looked at from its {@linkplain dev.outbox.jdbc.internal.FreedKeys lower bound} on, in three
+ * this source has just freed is looked at from its {@linkplain dev.outbox.jdbc.internal.claim.FreedKeys lower bound} on, in three
  * probes, so that it does not pass the entries of all that the key had before.
  *
  * <p><b>Locking.</b> READ COMMITTED. Heads are locked first, then their runs, all SKIP LOCKED, so a claim waits for nobody.
@@ -214,12 +214,12 @@ final class PostgresKeyClaim {
         this.serializer = serializer;
     }
 
-    Claimed run(Connection connection, ClaimRequest request, Topics topics, KeyScan scan) throws SQLException {
+    ClaimedRows run(Connection connection, ClaimRequest request, Topics topics, KeyScan scan) throws SQLException {
         long until = ticker.getAsLong() + request.lease().toNanos();
         return scan.walk(() -> once(connection, request, topics, scan, until));
     }
 
-    private Claimed once(Connection connection, ClaimRequest request, Topics topics, KeyScan scan, long until)
+    private ClaimedRows once(Connection connection, ClaimRequest request, Topics topics, KeyScan scan, long until)
             throws SQLException {
         UUID token = UUID.randomUUID();
         KeyScan.Look look = scan.look(request.count());
@@ -272,7 +272,7 @@ final class PostgresKeyClaim {
         };
     }
 
-    private Claimed read(PinnedPlan.Results results, UUID token, KeyScan scan, long until) throws SQLException {
+    private ClaimedRows read(PinnedPlan.Results results, UUID token, KeyScan scan, long until) throws SQLException {
         KeyScan.Seen seen;
         try (ResultSet row = results.next()) {
             row.next();
@@ -291,12 +291,12 @@ final class PostgresKeyClaim {
                         rows.getInt("priority"),
                         rows.getLong("sequence"),
                         Timestamps.readOptional(rows, "due_on"));
-                Claimed.read(rows, serializer, items, unreadable);
+                ClaimedRows.read(rows, serializer, items, unreadable);
             }
         }
         items.sort(Comparator.comparingLong(WorkItem::sequence));
         boolean more = scan.end(seen, items, cut, leftRows, results.at(), until);
-        return new Claimed(token.toString(), results.at(), items, unreadable, more);
+        return new ClaimedRows(token.toString(), results.at(), items, unreadable, more);
     }
 
     private static KeyScan.Seen seen(ResultSet row) throws SQLException {

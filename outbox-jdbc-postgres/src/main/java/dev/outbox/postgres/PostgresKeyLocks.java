@@ -1,9 +1,9 @@
 package dev.outbox.postgres;
 
-import dev.outbox.jdbc.internal.KeyLocks;
-import dev.outbox.jdbc.internal.MessageRow;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.enqueue.KeyLocks;
+import dev.outbox.jdbc.internal.enqueue.MessageRow;
+import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.SQLException;
 import java.util.HexFormat;
 import java.util.List;

@@ -2,10 +2,10 @@ package dev.outbox.postgres;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
-import dev.outbox.jdbc.internal.Claimed;
-import dev.outbox.jdbc.internal.Claiming;
-import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.WorkItemRow;
+import dev.outbox.jdbc.internal.claim.ClaimCycle;
+import dev.outbox.jdbc.internal.claim.ClaimedRows;
+import dev.outbox.jdbc.internal.claim.WorkItemRow;
+import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Locking and crashes are as in {@link PostgresClaim}.
  */
-final class PostgresLegacyClaim implements Claiming.Query {
+final class PostgresLegacyClaim implements ClaimCycle.Query {
     static final String CLAIM = """
             WITH picked AS MATERIALIZED (
                 SELECT ctid AS place, {claim_order} AS turn,
@@ -63,11 +63,11 @@ final class PostgresLegacyClaim implements Claiming.Query {
     }
 
     @Override
-    public Claimed run(Connection connection, ClaimRequest request) throws SQLException {
-        Claimed.Topics topics = Claimed.Topics.of(request);
+    public ClaimedRows run(Connection connection, ClaimRequest request) throws SQLException {
+        ClaimedRows.Topics topics = ClaimedRows.Topics.of(request);
         UUID token = UUID.randomUUID();
         if (topics.areNone()) {
-            return Claimed.nothing();
+            return ClaimedRows.nothing();
         }
         return claim.run(
                 connection,
@@ -80,15 +80,15 @@ final class PostgresLegacyClaim implements Claiming.Query {
                         topics),
                 results -> {
                     List<WorkItem> items = new ArrayList<>();
-                    List<Claimed.Unreadable> unreadable = new ArrayList<>();
+                    List<ClaimedRows.Unreadable> unreadable = new ArrayList<>();
                     try (ResultSet rows = results.next()) {
                         while (rows.next()) {
-                            Claimed.read(rows, serializer, items, unreadable);
+                            ClaimedRows.read(rows, serializer, items, unreadable);
                         }
                     }
                     items.sort(Comparator.comparing(WorkItem::createdOn).thenComparingLong(WorkItem::sequence));
                     boolean more = !items.isEmpty() || !unreadable.isEmpty();
-                    return new Claimed(token.toString(), results.at(), items, unreadable, more);
+                    return new ClaimedRows(token.toString(), results.at(), items, unreadable, more);
                 });
     }
 }

@@ -1,7 +1,7 @@
 package dev.outbox.postgres;
 
-import dev.outbox.jdbc.internal.LowWaterMarks;
-import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.claim.LowWaterMarks;
+import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Arrays;

@@ -1,7 +1,7 @@
 package dev.outbox.postgres;
 
-import dev.outbox.internal.LocalWakeUp;
-import dev.outbox.jdbc.internal.TableQueue;
+import dev.outbox.delivery.internal.LocalWakeUp;
+import dev.outbox.jdbc.internal.queue.TableQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;

@@ -1,11 +1,11 @@
 package dev.outbox.postgres;
 
 import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.internal.Borrowed;
-import dev.outbox.jdbc.internal.Connections;
-import dev.outbox.jdbc.internal.Hash;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.sql.BorrowedConnection;
+import dev.outbox.jdbc.internal.sql.Connections;
+import dev.outbox.jdbc.internal.sql.Hash;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -90,7 +90,7 @@ final class PostgresPurge {
 
     /** Removes one batch and answers its size; 0 if nothing is old enough or another node is at it. */
     int batch(Duration limit) {
-        try (Borrowed borrowed = connections.autoCommitting(limit);
+        try (BorrowedConnection borrowed = connections.autoCommitting(limit);
                 Query query = FreshPlan.of(purge, borrowed.connection())) {
             query.set("older_than", olderThan)
                     .set("lock", lock(table))

@@ -1,12 +1,12 @@
 package dev.outbox.postgres;
 
 import dev.outbox.Ack;
-import dev.outbox.jdbc.internal.AdaptingSource;
-import dev.outbox.jdbc.internal.Arrivals;
-import dev.outbox.jdbc.internal.Connections;
-import dev.outbox.jdbc.internal.LiveTable;
-import dev.outbox.jdbc.internal.TableQueue;
-import dev.outbox.jdbc.internal.TableSettings;
+import dev.outbox.jdbc.internal.claim.Arrivals;
+import dev.outbox.jdbc.internal.queue.AdaptingSource;
+import dev.outbox.jdbc.internal.queue.LiveTable;
+import dev.outbox.jdbc.internal.queue.TableQueue;
+import dev.outbox.jdbc.internal.queue.TableSettings;
+import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.spi.TransactionalSource;
 import java.time.Duration;
 import java.util.function.Function;

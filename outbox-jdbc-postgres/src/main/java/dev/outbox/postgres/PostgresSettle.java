@@ -2,10 +2,10 @@ package dev.outbox.postgres;
 
 import dev.outbox.Ack;
 import dev.outbox.OnDead;
-import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Sql;
-import dev.outbox.jdbc.internal.StorableText;
+import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Sql;
+import dev.outbox.jdbc.internal.sql.StorableText;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Settlement.Kind;

@@ -6,16 +6,16 @@ import dev.outbox.OutboxException;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.Arrivals;
-import dev.outbox.jdbc.internal.Borrowed;
-import dev.outbox.jdbc.internal.Claiming;
-import dev.outbox.jdbc.internal.Connections;
-import dev.outbox.jdbc.internal.FreedKeys;
-import dev.outbox.jdbc.internal.Heartbeats;
-import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.NetworkLimit;
-import dev.outbox.jdbc.internal.StatementLimits;
-import dev.outbox.jdbc.internal.WorkItemRow;
+import dev.outbox.jdbc.internal.claim.Arrivals;
+import dev.outbox.jdbc.internal.claim.ClaimCycle;
+import dev.outbox.jdbc.internal.claim.FreedKeys;
+import dev.outbox.jdbc.internal.claim.WorkItemRow;
+import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.queue.Heartbeats;
+import dev.outbox.jdbc.internal.sql.BorrowedConnection;
+import dev.outbox.jdbc.internal.sql.Connections;
+import dev.outbox.jdbc.internal.sql.NetworkLimit;
+import dev.outbox.jdbc.internal.sql.StatementLimits;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Heartbeat;
@@ -121,7 +121,7 @@ final class PostgresSource implements TransactionalSource {
     private final PostgresTable table;
     private final Connections connections;
     private final StatementLimits limits = new StatementLimits();
-    private final Claiming claiming;
+    private final ClaimCycle claiming;
     private final FreedKeys freed = new FreedKeys();
 
     /** What to note when the transaction of a handler commits. */
@@ -153,12 +153,12 @@ final class PostgresSource implements TransactionalSource {
         Layout own = table.own();
         boolean byOld = table.phase().before(Phase.DUAL);
         boolean onItsWay = table.isInbox() && !byOld && table.phase() != Phase.CLEAN;
-        Claiming.Query claim = byOld
+        ClaimCycle.Query claim = byOld
                 ? new PostgresLegacyClaim(own, serializer)
                 : new PostgresClaim(table, serializer, freed, arrivals, ticker);
         this.ids = table.isInbox() && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM;
         this.settle = new PostgresSettle(table.layout(), own, ack, ids);
-        this.claiming = new Claiming(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
+        this.claiming = new ClaimCycle(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
         this.settleByMessage = onItsWay
                 ? new PostgresSettle(byMessage(table.layout()), byMessage(own), ack, ItemIds.MESSAGE_ID)
                 : null;
@@ -334,14 +334,14 @@ final class PostgresSource implements TransactionalSource {
         }
     }
 
-    private Claiming.Expired expire(Connection connection, ClaimRequest request) throws SQLException {
+    private ClaimCycle.Expired expire(Connection connection, ClaimRequest request) throws SQLException {
         return expire.run(
                 connection,
                 query -> query.set("max_attempts", request.maxAttempts())
                         .set("blocking", request.onDead() == OnDead.BLOCK)
                         .set("batch", EXPIRED_BATCH)
                         .setArray("topics", "text", topics(request.topics())),
-                results -> Claiming.Expired.read(results.next()));
+                results -> ClaimCycle.Expired.read(results.next()));
     }
 
     static Object @Nullable [] topics(Set<String> topics) {
@@ -368,7 +368,7 @@ final class PostgresSource implements TransactionalSource {
     }
 
     private <T> T once(Duration limit, Work<T> work) throws SQLException {
-        try (Borrowed borrowed = connections.autoCommitting(limit)) {
+        try (BorrowedConnection borrowed = connections.autoCommitting(limit)) {
             return on(borrowed.connection(), work);
         } catch (SQLException e) {
             if (SERIALIZATION_FAILURE.equals(e.getSQLState()) || LEVEL_IS_SET.equals(e.getSQLState())) {

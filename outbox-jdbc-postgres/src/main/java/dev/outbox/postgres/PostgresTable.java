@@ -3,15 +3,15 @@ package dev.outbox.postgres;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.Capability;
-import dev.outbox.jdbc.internal.Hash;
-import dev.outbox.jdbc.internal.ItemColumns;
-import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.LegacyNames;
-import dev.outbox.jdbc.internal.LiveTable;
-import dev.outbox.jdbc.internal.Marker;
-import dev.outbox.jdbc.internal.OrdinaryTable;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.Capability;
+import dev.outbox.jdbc.internal.catalog.OrdinaryTable;
+import dev.outbox.jdbc.internal.catalog.PhaseMarker;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.layout.ItemColumns;
+import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.LegacyNames;
+import dev.outbox.jdbc.internal.queue.LiveTable;
+import dev.outbox.jdbc.internal.sql.Hash;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -90,7 +90,7 @@ record PostgresTable(TableName name, Layout layout, Layout own, Phase phase, Map
             @Nullable String owner) {
         /** By its marker; where there is none, a table is as it was before any migration, or as it is after all. */
         Phase phase(boolean inbox) {
-            Optional<Phase> marked = Marker.read(comment).map(Marker::phase);
+            Optional<Phase> marked = PhaseMarker.read(comment).map(PhaseMarker::phase);
             if (marked.isEmpty() && types.containsKey(LegacyNames.LEGACY_WRITE)) {
                 throw new OutboxException(
                         "table \"" + name + "\" is between two phases of its migration, but its comment"

@@ -6,9 +6,9 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
-import dev.outbox.Poller;
-import dev.outbox.jdbc.internal.Borrowed;
-import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.delivery.Poller;
+import dev.outbox.jdbc.internal.sql.BorrowedConnection;
+import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Source;
 import java.lang.reflect.InvocationTargetException;
@@ -84,14 +84,14 @@ class BorrowedConnectionIT {
         Connections connections = new Connections(carelessPool());
         connections.learnDefaults(pooled);
 
-        try (Borrowed borrowed = connections.autoCommitting(LIMIT)) {
+        try (BorrowedConnection borrowed = connections.autoCommitting(LIMIT)) {
             assertThat(borrowed.connection().getAutoCommit()).isTrue();
             assertThat(borrowed.connection().getTransactionIsolation()).isEqualTo(READ_COMMITTED);
         }
         assertThat(pooled.getAutoCommit()).isEqualTo(autoCommit);
         assertThat(pooled.getTransactionIsolation()).isEqualTo(isolation);
 
-        try (Borrowed borrowed = connections.transactional(LIMIT)) {
+        try (BorrowedConnection borrowed = connections.transactional(LIMIT)) {
             assertThat(borrowed.connection().getAutoCommit()).isFalse();
             assertThat(borrowed.connection().getTransactionIsolation()).isEqualTo(READ_COMMITTED);
         }
@@ -106,12 +106,12 @@ class BorrowedConnectionIT {
         pooled.setNetworkTimeout(Runnable::run, before);
         Connections connections = new Connections(carelessPool());
 
-        try (Borrowed borrowed = connections.autoCommitting(LIMIT)) {
+        try (BorrowedConnection borrowed = connections.autoCommitting(LIMIT)) {
             assertThat(borrowed.connection().getNetworkTimeout()).isEqualTo(during);
         }
         assertThat(pooled.getNetworkTimeout()).isEqualTo(before);
 
-        try (Borrowed borrowed = connections.transactional(LIMIT)) {
+        try (BorrowedConnection borrowed = connections.transactional(LIMIT)) {
             assertThat(borrowed.connection().getNetworkTimeout())
                     .as("in a handler's hands")
                     .isEqualTo(before);
@@ -124,7 +124,7 @@ class BorrowedConnectionIT {
     void closingRollsBackWhatWasNotCommitted() throws SQLException {
         DATABASE.execute("CREATE TABLE written (id int)");
         Connections connections = new Connections(carelessPool());
-        try (Borrowed borrowed = connections.transactional(LIMIT);
+        try (BorrowedConnection borrowed = connections.transactional(LIMIT);
                 Statement write = borrowed.connection().createStatement()) {
             write.execute("INSERT INTO written VALUES (1)");
             borrowed.commit();
@@ -140,7 +140,7 @@ class BorrowedConnectionIT {
         pooled.setTransactionIsolation(REPEATABLE_READ);
         Connections connections = new Connections(carelessPool());
         connections.learnDefaults(pooled);
-        try (Borrowed borrowed = connections.transactional(LIMIT);
+        try (BorrowedConnection borrowed = connections.transactional(LIMIT);
                 Statement broken = borrowed.connection().createStatement()) {
             broken.execute("SELECT 1 / 0");
         } catch (SQLException divisionByZero) {
@@ -154,7 +154,7 @@ class BorrowedConnectionIT {
     @Test
     void aConnectionThatBrokeIsGivenBackWithoutFurtherAdo() throws SQLException {
         Connections connections = new Connections(carelessPool());
-        try (Borrowed borrowed = connections.transactional(LIMIT)) {
+        try (BorrowedConnection borrowed = connections.transactional(LIMIT)) {
             pooled.close();
             assertThat(borrowed.connection().isClosed()).isTrue();
         }
@@ -204,7 +204,7 @@ class BorrowedConnectionIT {
 
         connections.distrustDefaults();
 
-        try (Borrowed borrowed = connections.autoCommitting(LIMIT)) {
+        try (BorrowedConnection borrowed = connections.autoCommitting(LIMIT)) {
             assertThat(borrowed.connection().getTransactionIsolation()).isEqualTo(READ_COMMITTED);
         }
         assertThat(pooled.getTransactionIsolation()).isEqualTo(REPEATABLE_READ);
@@ -245,7 +245,7 @@ class BorrowedConnectionIT {
         connections.learnDefaults(recorded.connection());
         pooled = recorded.connection();
 
-        try (Borrowed borrowed = connections.autoCommitting(LIMIT);
+        try (BorrowedConnection borrowed = connections.autoCommitting(LIMIT);
                 Statement statement = borrowed.connection().createStatement()) {
             statement.execute("SELECT 1 FROM " + table);
         }

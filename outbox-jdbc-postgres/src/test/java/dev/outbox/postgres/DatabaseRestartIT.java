@@ -7,7 +7,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.migrations.OutboxMigrations;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;

@@ -5,11 +5,11 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
-import dev.outbox.RetryPolicy;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
+import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.event.OutboxEvent;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -1,17 +1,17 @@
 package dev.outbox.postgres;
 
-import dev.outbox.BatchDestination;
-import dev.outbox.Destination;
-import dev.outbox.Handlers;
 import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
-import dev.outbox.Outcome;
-import dev.outbox.PollerBuilder;
-import dev.outbox.TransactionalDestination;
 import dev.outbox.WorkItem;
 import dev.outbox.WorkQueue;
+import dev.outbox.delivery.BatchDestination;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Handlers;
+import dev.outbox.delivery.Outcome;
+import dev.outbox.delivery.PollerBuilder;
+import dev.outbox.delivery.TransactionalDestination;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Set;

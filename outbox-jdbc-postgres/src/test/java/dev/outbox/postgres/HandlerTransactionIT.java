@@ -3,10 +3,10 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
-import dev.outbox.RetryPolicy;
 import dev.outbox.Status;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
+import dev.outbox.delivery.RetryPolicy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.testkit.EmbeddedDatabase;
@@ -29,7 +29,7 @@ class IdleCostIT {
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration DAY = Duration.ofDays(1);
 
-    /** Every idle poll asks all three roads; the last of them by this statement. */
+    /** Every idle poll asks all three queues; the last of them by this statement. */
     private static final String CLAIM = "WITH arrived";
 
     private static final String OTHER_ROADS = "WITH picked";

@@ -6,11 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
 import dev.outbox.Outbox;
-import dev.outbox.Outcome;
-import dev.outbox.Poller;
-import dev.outbox.RetryPolicy;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Outcome;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.postgres.Delivering.Form;
 import java.net.ConnectException;

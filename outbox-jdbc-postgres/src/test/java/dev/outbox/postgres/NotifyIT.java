@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.spi.WakeUp;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
 import dev.outbox.Outbox;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.spi.WakeUp;
 import dev.outbox.testkit.EmbeddedDatabase;

@@ -3,13 +3,13 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.Destination;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
-import dev.outbox.Poller;
-import dev.outbox.RetryPolicy;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.event.OutboxEvent;
 import java.net.ConnectException;
 import java.time.Duration;

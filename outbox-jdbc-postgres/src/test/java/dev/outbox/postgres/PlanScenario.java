@@ -1,6 +1,6 @@
 package dev.outbox.postgres;
 
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -6,10 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
-import dev.outbox.Poller;
 import dev.outbox.Status;
+import dev.outbox.delivery.Poller;
 import dev.outbox.event.OutboxEvent;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -3,12 +3,12 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.Destination;
 import dev.outbox.Message;
-import dev.outbox.Poller;
 import dev.outbox.Status;
 import dev.outbox.UnknownTypeException;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,9 +1,9 @@
 package dev.outbox.postgres;
 
-import dev.outbox.Outcome;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Outcome;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.List;

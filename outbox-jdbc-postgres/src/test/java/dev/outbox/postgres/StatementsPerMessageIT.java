@@ -3,7 +3,7 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.event.OutboxEvent;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

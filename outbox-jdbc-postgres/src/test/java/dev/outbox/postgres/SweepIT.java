@@ -78,7 +78,7 @@ class SweepIT {
     void aSweepThatFailsLeavesTheMarksWhereTheyWere() {
         pass(Duration.ofSeconds(2));
         DATABASE.execute("ALTER TABLE " + table + " RENAME TO gone_" + table);
-        for (int road = 0; road < 3; road++) {
+        for (int queue = 0; queue < 3; queue++) {
             assertThatThrownBy(() -> source.claim(REQUEST)).isInstanceOf(OutboxException.class);
         }
         DATABASE.execute("ALTER TABLE gone_" + table + " RENAME TO " + table);

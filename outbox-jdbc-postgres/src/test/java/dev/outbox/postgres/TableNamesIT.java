@@ -7,7 +7,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.OutboxMigrations;
 import java.sql.Connection;
 import java.sql.SQLException;

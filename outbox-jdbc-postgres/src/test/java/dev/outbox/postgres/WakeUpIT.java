@@ -10,8 +10,8 @@ import dev.outbox.CurrentTransaction;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.testkit.EmbeddedDatabase;
 import java.io.IOException;
@@ -428,7 +428,7 @@ class WakeUpIT {
         return Thread.getAllStackTraces().entrySet().stream()
                 .filter(thread -> thread.getKey().getName().equals("outbox-" + poller.name() + "-claim"))
                 .flatMap(thread -> Stream.of(thread.getValue()))
-                .anyMatch(frame -> frame.getClassName().equals("dev.outbox.Signal")
+                .anyMatch(frame -> frame.getClassName().equals("dev.outbox.delivery.Signal")
                         && frame.getMethodName().equals("await"));
     }
 

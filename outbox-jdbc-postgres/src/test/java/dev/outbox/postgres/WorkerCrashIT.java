@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
-import dev.outbox.Poller;
-import dev.outbox.RetryPolicy;
 import dev.outbox.Status;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.postgres.WorkerMain.Mode;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;

@@ -1,10 +1,10 @@
 package dev.outbox.postgres;
 
-import dev.outbox.Destination;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
-import dev.outbox.RetryPolicy;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
+import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;

@@ -1,7 +1,7 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.jdbc.internal.Hash;
-import dev.outbox.jdbc.internal.MessageRow;
+import dev.outbox.jdbc.internal.enqueue.MessageRow;
+import dev.outbox.jdbc.internal.sql.Hash;
 import java.util.List;
 import java.util.Objects;
 

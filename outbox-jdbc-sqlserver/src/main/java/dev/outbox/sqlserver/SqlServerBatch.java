@@ -1,8 +1,8 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Sql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -2,18 +2,18 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
-import dev.outbox.jdbc.internal.Arrivals;
-import dev.outbox.jdbc.internal.ClaimProgress;
-import dev.outbox.jdbc.internal.Claimed;
-import dev.outbox.jdbc.internal.Claimed.Topics;
-import dev.outbox.jdbc.internal.Claimed.Unreadable;
-import dev.outbox.jdbc.internal.Claiming;
-import dev.outbox.jdbc.internal.FreedKeys;
-import dev.outbox.jdbc.internal.NationalText;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Timestamps;
-import dev.outbox.jdbc.internal.Turns;
-import dev.outbox.jdbc.internal.WorkItemRow;
+import dev.outbox.jdbc.internal.claim.Arrivals;
+import dev.outbox.jdbc.internal.claim.ClaimCycle;
+import dev.outbox.jdbc.internal.claim.ClaimProgress;
+import dev.outbox.jdbc.internal.claim.ClaimQueue;
+import dev.outbox.jdbc.internal.claim.ClaimedRows;
+import dev.outbox.jdbc.internal.claim.ClaimedRows.Topics;
+import dev.outbox.jdbc.internal.claim.ClaimedRows.Unreadable;
+import dev.outbox.jdbc.internal.claim.FreedKeys;
+import dev.outbox.jdbc.internal.claim.WorkItemRow;
+import dev.outbox.jdbc.internal.sql.NationalText;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Timestamps;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -28,7 +28,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claim query, one batch per road. Roads, turns, priority and marks are those of every database: ready and
+ * The claim query, one batch per queue. Queues, turns, priority and marks are those of every database: ready and
  * waiting rows without a key, and keys.
  *
  * <p><b>Rows without a key.</b> A subquery picks {@code TOP … ORDER BY} of one band of priority, the UPDATE joins the
@@ -63,7 +63,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe: one poller, one claim at a time.
  */
-final class SqlServerClaim implements Claiming.Query {
+final class SqlServerClaim implements ClaimCycle.Query {
     /** Each statement stays far below the 5,000 locks at which the server would rather lock the table. */
     private static final int MOST = 500;
 
@@ -346,20 +346,20 @@ final class SqlServerClaim implements Claiming.Query {
     }
 
     @Override
-    public Claimed run(Connection connection, ClaimRequest request) throws SQLException {
+    public ClaimedRows run(Connection connection, ClaimRequest request) throws SQLException {
         Topics topics = Topics.of(request);
         if (topics.areNone()) {
-            return Claimed.nothing();
+            return ClaimedRows.nothing();
         }
         now = progress.of(topics);
-        return now.turns().walk(road -> now.marks().walk(road, one -> walk(one, connection, request, topics)));
+        return now.turns().walk(queue -> now.marks().walk(queue, one -> walk(one, connection, request, topics)));
     }
 
-    private Claimed walk(Turns.Road road, Connection connection, ClaimRequest request, Topics topics)
+    private ClaimedRows walk(ClaimQueue queue, Connection connection, ClaimRequest request, Topics topics)
             throws SQLException {
         String token = UUID.randomUUID().toString();
         int count = Math.min(request.count(), MOST);
-        SqlServerBatch batch = switch (road) {
+        SqlServerBatch batch = switch (queue) {
             case READY -> ready;
             case WAITING -> waiting;
             case KEYS -> keys;
@@ -368,7 +368,7 @@ final class SqlServerClaim implements Claiming.Query {
                 connection,
                 query -> {
                     set(query, request, topics, token);
-                    switch (road) {
+                    switch (queue) {
                         case READY -> {
                             now.marks().setReady(query, count);
                             now.marks().setStretch(query);
@@ -377,7 +377,7 @@ final class SqlServerClaim implements Claiming.Query {
                         case KEYS -> now.tour().set(query, count);
                     }
                 },
-                rows -> read(road, rows, token, count));
+                rows -> read(queue, rows, token, count));
     }
 
     /** What all batches declare. */
@@ -392,36 +392,36 @@ final class SqlServerClaim implements Claiming.Query {
                 .set("listed", topics.listed());
     }
 
-    private Claimed read(Turns.Road road, ResultSet rows, String token, int count) throws SQLException {
+    private ClaimedRows read(ClaimQueue queue, ResultSet rows, String token, int count) throws SQLException {
         List<WorkItem> items = new ArrayList<>();
         List<Unreadable> unreadable = new ArrayList<>();
         rows.next();
         Instant at = Timestamps.read(rows, "at");
         boolean cut = rows.getBoolean("cut");
-        if (cut && road == Turns.Road.KEYS) {
+        if (cut && queue == ClaimQueue.KEYS) {
             now.tour().cut(rows);
         }
-        switch (road) {
+        switch (queue) {
             case READY -> now.marks().walked(rows);
             case WAITING -> {}
             case KEYS -> now.tour().walked(rows.getString("to_key"));
         }
         for (boolean found = true; found && rows.getString(WorkItemRow.ID) != null; found = rows.next()) {
-            if (road == Turns.Road.KEYS) {
+            if (queue == ClaimQueue.KEYS) {
                 now.tour().took(rows);
             } else {
                 now.marks().took(rows);
             }
-            Claimed.read(rows, serializer, items, unreadable);
+            ClaimedRows.read(rows, serializer, items, unreadable);
         }
         items.sort(Comparator.comparingLong(WorkItem::sequence));
         int taken = items.size() + unreadable.size();
         boolean hadRoom = taken < count && !cut;
-        boolean walkedAll = switch (road) {
+        boolean walkedAll = switch (queue) {
             case READY -> now.marks().end(hadRoom);
             case WAITING -> now.marks().endDue(hadRoom, at);
             case KEYS -> now.tour().end(count);
         };
-        return new Claimed(token, at, items, unreadable, taken > 0 || !walkedAll);
+        return new ClaimedRows(token, at, items, unreadable, taken > 0 || !walkedAll);
     }
 }

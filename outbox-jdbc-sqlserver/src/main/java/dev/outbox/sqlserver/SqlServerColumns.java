@@ -1,10 +1,10 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.ColumnNames;
-import dev.outbox.jdbc.internal.LegacyNames;
-import dev.outbox.jdbc.internal.Writes;
-import dev.outbox.jdbc.internal.Writes.Target;
+import dev.outbox.jdbc.internal.layout.ColumnNames;
+import dev.outbox.jdbc.internal.layout.LegacyNames;
+import dev.outbox.jdbc.internal.layout.Writes;
+import dev.outbox.jdbc.internal.layout.Writes.Target;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import dev.outbox.sqlserver.SqlServerTable.Limit;
 import java.util.ArrayList;

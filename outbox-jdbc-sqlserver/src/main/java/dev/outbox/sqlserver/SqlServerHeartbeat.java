@@ -1,10 +1,10 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.jdbc.internal.Heartbeats;
-import dev.outbox.jdbc.internal.NationalText;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Sql;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.queue.Heartbeats;
+import dev.outbox.jdbc.internal.sql.NationalText;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Sql;
 import dev.outbox.spi.Heartbeat;
 import java.sql.Connection;
 import java.sql.ResultSet;

@@ -1,7 +1,7 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Sql;
 import dev.outbox.spi.Lease;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.sql.Connection;

@@ -2,10 +2,10 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
-import dev.outbox.jdbc.internal.Claimed;
-import dev.outbox.jdbc.internal.Claiming;
-import dev.outbox.jdbc.internal.Timestamps;
-import dev.outbox.jdbc.internal.WorkItemRow;
+import dev.outbox.jdbc.internal.claim.ClaimCycle;
+import dev.outbox.jdbc.internal.claim.ClaimedRows;
+import dev.outbox.jdbc.internal.claim.WorkItemRow;
+import dev.outbox.jdbc.internal.sql.Timestamps;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Locking and crashes are as in {@link SqlServerClaim}.
  */
-final class SqlServerLegacyClaim implements Claiming.Query {
+final class SqlServerLegacyClaim implements ClaimCycle.Query {
     static final String CLAIM = """
             %1$s
             UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
@@ -58,25 +58,25 @@ final class SqlServerLegacyClaim implements Claiming.Query {
     }
 
     @Override
-    public Claimed run(Connection connection, ClaimRequest request) throws SQLException {
-        Claimed.Topics topics = Claimed.Topics.of(request);
+    public ClaimedRows run(Connection connection, ClaimRequest request) throws SQLException {
+        ClaimedRows.Topics topics = ClaimedRows.Topics.of(request);
         if (topics.areNone()) {
-            return Claimed.nothing();
+            return ClaimedRows.nothing();
         }
         String token = UUID.randomUUID().toString();
         return claim.run(
                 connection, query -> SqlServerClaim.set(query, request, topics, token), rows -> read(rows, token));
     }
 
-    private Claimed read(ResultSet rows, String token) throws SQLException {
+    private ClaimedRows read(ResultSet rows, String token) throws SQLException {
         List<WorkItem> items = new ArrayList<>();
-        List<Claimed.Unreadable> unreadable = new ArrayList<>();
+        List<ClaimedRows.Unreadable> unreadable = new ArrayList<>();
         rows.next();
         Instant at = Timestamps.read(rows, "at");
         for (boolean found = true; found && rows.getString(WorkItemRow.ID) != null; found = rows.next()) {
-            Claimed.read(rows, serializer, items, unreadable);
+            ClaimedRows.read(rows, serializer, items, unreadable);
         }
         items.sort(Comparator.comparing(WorkItem::createdOn).thenComparingLong(WorkItem::sequence));
-        return new Claimed(token, at, items, unreadable, !items.isEmpty() || !unreadable.isEmpty());
+        return new ClaimedRows(token, at, items, unreadable, !items.isEmpty() || !unreadable.isEmpty());
     }
 }

@@ -1,8 +1,8 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.jdbc.internal.LowWaterMarks;
-import dev.outbox.jdbc.internal.NationalText;
-import dev.outbox.jdbc.internal.Query;
+import dev.outbox.jdbc.internal.claim.LowWaterMarks;
+import dev.outbox.jdbc.internal.sql.NationalText;
+import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDateTime;

@@ -1,10 +1,10 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.jdbc.TableOptions;
-import dev.outbox.jdbc.internal.LiveTable;
-import dev.outbox.jdbc.internal.MessageRow;
-import dev.outbox.jdbc.internal.TableName;
-import dev.outbox.jdbc.internal.TableSettings;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.enqueue.MessageRow;
+import dev.outbox.jdbc.internal.queue.LiveTable;
+import dev.outbox.jdbc.internal.queue.TableOptions;
+import dev.outbox.jdbc.internal.queue.TableSettings;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

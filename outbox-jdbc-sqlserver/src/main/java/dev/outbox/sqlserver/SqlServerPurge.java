@@ -1,8 +1,8 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.internal.Borrowed;
-import dev.outbox.jdbc.internal.Connections;
+import dev.outbox.jdbc.internal.sql.BorrowedConnection;
+import dev.outbox.jdbc.internal.sql.Connections;
 import java.sql.SQLException;
 import java.time.Duration;
 
@@ -63,7 +63,7 @@ final class SqlServerPurge {
 
     /** Removes one batch and answers its size. */
     int batch(Duration limit) {
-        try (Borrowed borrowed = connections.autoCommitting(limit)) {
+        try (BorrowedConnection borrowed = connections.autoCommitting(limit)) {
             return purge.run(
                     borrowed.connection(),
                     query -> query.set("older_than", olderThan.toMillis()).set("batch", BATCH),

@@ -2,11 +2,11 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.InboxRecord;
 import dev.outbox.OutboxException;
-import dev.outbox.jdbc.internal.InboxRecords;
-import dev.outbox.jdbc.internal.NationalText;
-import dev.outbox.jdbc.internal.Query;
-import dev.outbox.jdbc.internal.RecordRow;
-import dev.outbox.jdbc.internal.Sql;
+import dev.outbox.jdbc.internal.inbox.InboxRecords;
+import dev.outbox.jdbc.internal.inbox.RecordRow;
+import dev.outbox.jdbc.internal.sql.NationalText;
+import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sql.Sql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -4,14 +4,14 @@ import dev.outbox.Ack;
 import dev.outbox.OnDead;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.internal.Arrivals;
-import dev.outbox.jdbc.internal.Borrowed;
-import dev.outbox.jdbc.internal.Claiming;
-import dev.outbox.jdbc.internal.Connections;
-import dev.outbox.jdbc.internal.Heartbeats;
-import dev.outbox.jdbc.internal.NetworkLimit;
-import dev.outbox.jdbc.internal.StatementLimits;
-import dev.outbox.jdbc.internal.Timestamps;
+import dev.outbox.jdbc.internal.claim.Arrivals;
+import dev.outbox.jdbc.internal.claim.ClaimCycle;
+import dev.outbox.jdbc.internal.queue.Heartbeats;
+import dev.outbox.jdbc.internal.sql.BorrowedConnection;
+import dev.outbox.jdbc.internal.sql.Connections;
+import dev.outbox.jdbc.internal.sql.NetworkLimit;
+import dev.outbox.jdbc.internal.sql.StatementLimits;
+import dev.outbox.jdbc.internal.sql.Timestamps;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Heartbeat;
@@ -136,7 +136,7 @@ final class SqlServerSource implements TransactionalSource {
     private final SqlServerTable table;
     private final Connections connections;
     private final StatementLimits limits = new StatementLimits();
-    private final Claiming claiming;
+    private final ClaimCycle claiming;
     private final SqlServerHandling handling;
     private final SqlServerSettle settle;
     private final SqlServerPurge purge;
@@ -157,7 +157,7 @@ final class SqlServerSource implements TransactionalSource {
         this.table = table;
         this.connections = connections;
         this.handling = new SqlServerHandling(table);
-        Claiming.Query claim = table.byOld()
+        ClaimCycle.Query claim = table.byOld()
                 ? new SqlServerLegacyClaim(table, serializer)
                 : new SqlServerClaim(table, serializer, ticker, arrivals);
         this.settle = new SqlServerSettle(table, ack);
@@ -166,7 +166,7 @@ final class SqlServerSource implements TransactionalSource {
         this.heartbeats = new Heartbeats(connections, limits, ticker, new SqlServerHeartbeat(table));
         this.expire = SqlServerBatch.of(table.layout(), EXPIRE);
         this.nextDue = SqlServerBatch.of(table.layout(), NEXT_DUE);
-        this.claiming = new Claiming(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
+        this.claiming = new ClaimCycle(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
     }
 
     @Override
@@ -249,7 +249,7 @@ final class SqlServerSource implements TransactionalSource {
     @Override
     public Transaction begin() {
         try {
-            Borrowed tx = connections.transactional(limits.forSettle());
+            BorrowedConnection tx = connections.transactional(limits.forSettle());
             boolean begun = false;
             try {
                 // whatever the pool says: under SNAPSHOT a settle after a renewal would fail for ever
@@ -267,7 +267,7 @@ final class SqlServerSource implements TransactionalSource {
         }
     }
 
-    private Claiming.Expired expire(Connection connection, ClaimRequest request) throws SQLException {
+    private ClaimCycle.Expired expire(Connection connection, ClaimRequest request) throws SQLException {
         return expire.run(
                 connection,
                 query -> query.set("max_attempts", request.maxAttempts())
@@ -275,7 +275,7 @@ final class SqlServerSource implements TransactionalSource {
                         .set("batch", EXPIRED_BATCH)
                         .set("topics", JsonRows.topics(request.topics()))
                         .set("filtered", !request.topics().isEmpty()),
-                Claiming.Expired::read);
+                ClaimCycle.Expired::read);
     }
 
     private interface Work<T> {
@@ -283,7 +283,7 @@ final class SqlServerSource implements TransactionalSource {
     }
 
     private <T> T run(String what, Duration limit, Work<T> work) {
-        try (Borrowed borrowed = connections.autoCommitting(limit)) {
+        try (BorrowedConnection borrowed = connections.autoCommitting(limit)) {
             return work.on(borrowed.connection());
         } catch (SQLException e) {
             throw SqlFailure.of(what + " " + table.name() + " failed", e);

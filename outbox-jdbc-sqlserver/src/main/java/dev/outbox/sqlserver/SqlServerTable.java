@@ -3,13 +3,13 @@ package dev.outbox.sqlserver;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.Capability;
-import dev.outbox.jdbc.internal.Layout;
-import dev.outbox.jdbc.internal.LiveTable;
-import dev.outbox.jdbc.internal.Marker;
-import dev.outbox.jdbc.internal.NationalText;
-import dev.outbox.jdbc.internal.Reception.Identity;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.Capability;
+import dev.outbox.jdbc.internal.catalog.PhaseMarker;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.inbox.Reception.Identity;
+import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.queue.LiveTable;
+import dev.outbox.jdbc.internal.sql.NationalText;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -111,8 +111,8 @@ record SqlServerTable(
             boolean isNew =
                     columns(Phase.CLEAN).missing(List.of("work_item_id")).isEmpty();
             boolean isOld = columns(Phase.LEGACY).missing().isEmpty();
-            return Marker.read("dev.outbox " + mark())
-                    .map(Marker::phase)
+            return PhaseMarker.read("dev.outbox " + mark())
+                    .map(PhaseMarker::phase)
                     .orElse(isOld && !isNew ? Phase.LEGACY : Phase.CLEAN);
         }
 

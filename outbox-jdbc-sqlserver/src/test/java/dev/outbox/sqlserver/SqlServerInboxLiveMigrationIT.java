@@ -3,7 +3,7 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Incoming;
-import dev.outbox.PollerBuilder;
+import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.migrations.Upgrade;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxException;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Finding;
 import dev.outbox.migrations.Upgrade;

@@ -1,7 +1,7 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.Message;
-import dev.outbox.PollerBuilder;
+import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.migrations.Upgrade;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -2,7 +2,7 @@ package dev.outbox.sqlserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.migrations.Database;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;

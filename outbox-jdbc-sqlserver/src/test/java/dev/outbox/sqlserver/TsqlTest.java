@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.Layout;
+import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.migrations.Database;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Role;

@@ -1,7 +1,7 @@
 package dev.outbox.migrations;
 
 import dev.outbox.internal.Require;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
 
 /** Scripts that take over the rows of other outbox tables, as plain SQL for people to read, adapt and run. */
 public final class Import {

@@ -2,11 +2,11 @@ package dev.outbox.migrations;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.ColumnNames;
-import dev.outbox.jdbc.internal.LegacyNames;
-import dev.outbox.jdbc.internal.Marker;
-import dev.outbox.jdbc.internal.OrdinaryTable;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.OrdinaryTable;
+import dev.outbox.jdbc.internal.catalog.PhaseMarker;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.layout.ColumnNames;
+import dev.outbox.jdbc.internal.layout.LegacyNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -128,9 +128,9 @@ record LegacyTable(
             Map<String, Found> columns,
             @Nullable String primaryKey,
             Map<String, Boolean> indexes) {
-        Optional<Marker> marker = Marker.read(comment);
-        Phase phase = marker.map(Marker::phase).orElse(Phase.LEGACY);
-        Instant since = marker.flatMap(Marker::since).orElse(null);
+        Optional<PhaseMarker> marker = PhaseMarker.read(comment);
+        Phase phase = marker.map(PhaseMarker::phase).orElse(Phase.LEGACY);
+        Instant since = marker.flatMap(PhaseMarker::since).orElse(null);
         return map(name, kind, phase, since, columns, primaryKey, indexes);
     }
 

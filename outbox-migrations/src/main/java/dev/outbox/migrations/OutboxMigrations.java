@@ -4,7 +4,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.migrations.Script.Kind;
 import java.sql.Connection;
 import java.sql.SQLException;

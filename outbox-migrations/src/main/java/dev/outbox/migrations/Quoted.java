@@ -1,6 +1,6 @@
 package dev.outbox.migrations;
 
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
 
 /** Names and values as they stand in a statement. */
 final class Quoted {

@@ -1,7 +1,7 @@
 package dev.outbox.migrations;
 
 import dev.outbox.internal.Require;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
 import java.util.Locale;
 
 /** What somebody may do to the tables, no more than the task needs. */

@@ -1,7 +1,7 @@
 package dev.outbox.migrations;
 
 import dev.outbox.internal.Require;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -2,10 +2,10 @@ package dev.outbox.migrations;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.ColumnNames;
-import dev.outbox.jdbc.internal.LegacyNames;
-import dev.outbox.jdbc.internal.Marker;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.PhaseMarker;
+import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.layout.ColumnNames;
+import dev.outbox.jdbc.internal.layout.LegacyNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 record SqlServerLegacyTable(
         TableName name,
         Kind kind,
-        Optional<Marker> marker,
+        Optional<PhaseMarker> marker,
         Map<String, Column> columns,
         Map<String, Index> indexes,
         Map<String, String> checks,
@@ -178,7 +178,7 @@ record SqlServerLegacyTable(
         return new SqlServerLegacyTable(
                 found,
                 kind,
-                Marker.read("dev.outbox " + marks.get("dev.outbox")),
+                PhaseMarker.read("dev.outbox " + marks.get("dev.outbox")),
                 columns,
                 indexes(connection, quoted),
                 texts(connection, CHECKS, quoted, "definition"),
@@ -244,7 +244,7 @@ record SqlServerLegacyTable(
     }
 
     Phase phase() {
-        return marker.map(Marker::phase).orElse(Phase.LEGACY);
+        return marker.map(PhaseMarker::phase).orElse(Phase.LEGACY);
     }
 
     boolean inbox() {

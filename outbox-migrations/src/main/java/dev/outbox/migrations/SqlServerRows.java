@@ -1,7 +1,7 @@
 package dev.outbox.migrations;
 
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.Capability;
+import dev.outbox.jdbc.internal.catalog.Capability;
 import dev.outbox.migrations.Finding.Concern;
 import java.time.Duration;
 import java.util.ArrayList;

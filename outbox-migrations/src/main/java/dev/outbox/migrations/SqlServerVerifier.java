@@ -1,8 +1,8 @@
 package dev.outbox.migrations;
 
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.Marker;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.PhaseMarker;
+import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.migrations.Finding.Concern;
 import dev.outbox.migrations.SqlServerLegacyTable.Column;
 import java.sql.Connection;
@@ -44,7 +44,7 @@ final class SqlServerVerifier {
             rows();
         }
         return new TableReport(
-                table.name().toString(), table.phase(), table.marker().flatMap(Marker::since), next(), findings);
+                table.name().toString(), table.phase(), table.marker().flatMap(PhaseMarker::since), next(), findings);
     }
 
     /** Whether what is asked of rows would make no sense, or be an error. */
@@ -116,7 +116,7 @@ final class SqlServerVerifier {
     }
 
     private Instant since() {
-        return table.marker().flatMap(Marker::since).orElse(Instant.EPOCH);
+        return table.marker().flatMap(PhaseMarker::since).orElse(Instant.EPOCH);
     }
 
     /** Pollers that tell of themselves also tell which phase they read; they do so twice a minute. */

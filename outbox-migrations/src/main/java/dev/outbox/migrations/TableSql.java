@@ -1,7 +1,7 @@
 package dev.outbox.migrations;
 
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.TableName;
+import dev.outbox.jdbc.internal.catalog.TableName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,11 +1,11 @@
 package dev.outbox.opentelemetry;
 
-import dev.outbox.BatchDestination;
-import dev.outbox.Destination;
-import dev.outbox.Handlers;
 import dev.outbox.Outbox;
-import dev.outbox.Routes;
-import dev.outbox.TransactionalDestination;
+import dev.outbox.delivery.BatchDestination;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Handlers;
+import dev.outbox.delivery.Routes;
+import dev.outbox.delivery.TransactionalDestination;
 import dev.outbox.internal.Require;
 import io.opentelemetry.api.OpenTelemetry;
 

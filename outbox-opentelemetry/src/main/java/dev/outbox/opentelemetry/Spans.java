@@ -1,8 +1,8 @@
 package dev.outbox.opentelemetry;
 
 import dev.outbox.Message;
-import dev.outbox.RetryAfter;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.RetryAfterException;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanBuilder;
@@ -107,7 +107,7 @@ final class Spans {
 
     /** The type alone: an exception's text may hold what must not leave the application. */
     static void failed(Span span, Throwable failure) {
-        if (!(failure instanceof RetryAfter)) {
+        if (!(failure instanceof RetryAfterException)) {
             span.setStatus(StatusCode.ERROR)
                     .setAttribute(ERROR, failure.getClass().getName());
         }

@@ -1,8 +1,8 @@
 package dev.outbox.opentelemetry;
 
-import dev.outbox.BatchDestination;
-import dev.outbox.Outcome;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.BatchDestination;
+import dev.outbox.delivery.Outcome;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.context.Scope;
 import java.util.List;

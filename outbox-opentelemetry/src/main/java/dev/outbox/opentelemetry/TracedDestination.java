@@ -1,7 +1,7 @@
 package dev.outbox.opentelemetry;
 
-import dev.outbox.Destination;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Destination;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.context.Scope;
 

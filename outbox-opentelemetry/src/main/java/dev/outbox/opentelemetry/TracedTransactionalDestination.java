@@ -1,7 +1,7 @@
 package dev.outbox.opentelemetry;
 
-import dev.outbox.TransactionalDestination;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.TransactionalDestination;
 import java.sql.Connection;
 
 /** A record, so that pollers which wrap the same destination still share its route. */

@@ -5,15 +5,15 @@ import static io.opentelemetry.api.common.AttributeKey.stringKey;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.Destination;
-import dev.outbox.Handlers;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
-import dev.outbox.Outcome;
-import dev.outbox.RetryAfter;
 import dev.outbox.Stage;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Handlers;
+import dev.outbox.delivery.Outcome;
+import dev.outbox.delivery.RetryAfterException;
 import dev.outbox.testkit.InMemoryOutbox;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.Span;
@@ -212,7 +212,7 @@ class OutboxTracingTest {
 
         outbox.poller()
                 .to(tracing.to(item -> {
-                    throw new RetryAfter(Duration.ofMinutes(1), "throttled");
+                    throw new RetryAfterException(Duration.ofMinutes(1), "throttled");
                 }))
                 .build()
                 .pollOnce();

@@ -2,11 +2,11 @@ package dev.outbox.quickstart;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.Destination;
 import dev.outbox.Inbox;
 import dev.outbox.Outbox;
-import dev.outbox.Poller;
-import dev.outbox.RetryPolicy;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.RetryPolicy;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.PrintStream;
 import java.nio.charset.Charset;

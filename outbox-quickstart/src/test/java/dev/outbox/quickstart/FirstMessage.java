@@ -2,10 +2,10 @@ package dev.outbox.quickstart;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.Destination;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresOutbox;
 import java.sql.Connection;

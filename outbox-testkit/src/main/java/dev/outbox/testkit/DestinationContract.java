@@ -4,7 +4,7 @@ import static dev.outbox.testkit.DestinationScenario.item;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.outbox.Outcome;
+import dev.outbox.delivery.Outcome;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

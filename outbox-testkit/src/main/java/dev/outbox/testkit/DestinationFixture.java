@@ -1,9 +1,9 @@
 package dev.outbox.testkit;
 
-import dev.outbox.BatchDestination;
-import dev.outbox.Destination;
-import dev.outbox.Outcome;
 import dev.outbox.PermanentFailureException;
+import dev.outbox.delivery.BatchDestination;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,11 +1,11 @@
 package dev.outbox.testkit;
 
 import dev.outbox.Message;
-import dev.outbox.Outcome;
-import dev.outbox.Poller;
-import dev.outbox.RetryPolicy;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Outcome;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.spi.Source;
 import java.time.Duration;
 import java.time.Instant;

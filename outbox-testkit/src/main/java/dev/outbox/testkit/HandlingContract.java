@@ -9,7 +9,6 @@ import static dev.outbox.testkit.InboxScenario.item;
 import static dev.outbox.testkit.InboxScenario.known;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.Handlers;
 import dev.outbox.Inbox;
 import dev.outbox.InboxRecord;
 import dev.outbox.Incoming;
@@ -17,8 +16,9 @@ import dev.outbox.Priority;
 import dev.outbox.Receipt;
 import dev.outbox.Receipt.Kind;
 import dev.outbox.Status;
-import dev.outbox.UnknownTopic;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Handlers;
+import dev.outbox.delivery.UnknownTopic;
 import dev.outbox.event.OutboxEvent;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.outbox.testkit;
 
-import dev.outbox.Destination;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Destination;
 import dev.outbox.internal.Require;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -47,7 +47,7 @@ public final class RecordingDestination implements Destination {
      * Takes nothing.
      *
      * @param failure what each delivery throws; a {@link dev.outbox.PermanentFailureException} or a {@link
-     *     dev.outbox.RetryAfter}, for instance
+     *     dev.outbox.delivery.RetryAfterException}, for instance
      */
     public static RecordingDestination failing(Supplier<? extends Exception> failure) {
         Require.present("failure", failure);

@@ -3,8 +3,8 @@ package dev.outbox.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
-import dev.outbox.Outcome;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Outcome;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.outbox.testkit;
 
-import dev.outbox.BatchDestination;
-import dev.outbox.Outcome;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.BatchDestination;
+import dev.outbox.delivery.Outcome;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -1,14 +1,14 @@
 package dev.outbox.torture;
 
-import dev.outbox.BatchDestination;
 import dev.outbox.ConflictException;
 import dev.outbox.Inbox;
 import dev.outbox.Incoming;
-import dev.outbox.Outcome;
 import dev.outbox.PermanentFailureException;
-import dev.outbox.RetryAfter;
-import dev.outbox.TransactionalDestination;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.BatchDestination;
+import dev.outbox.delivery.Outcome;
+import dev.outbox.delivery.RetryAfterException;
+import dev.outbox.delivery.TransactionalDestination;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -123,7 +123,7 @@ final class Consumer implements BatchDestination, TransactionalDestination {
             }
             case BUSY -> {
                 if (ThreadLocalRandom.current().nextBoolean()) {
-                    return Outcome.retry(new RetryAfter(
+                    return Outcome.retry(new RetryAfterException(
                             Duration.ofMillis(ThreadLocalRandom.current().nextInt(200)), "busy"));
                 }
             }

@@ -1,6 +1,6 @@
 package dev.outbox.torture;
 
-import dev.outbox.DestinationUnavailableException;
+import dev.outbox.delivery.DestinationUnavailableException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
 import dev.outbox.Outbox;
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import dev.outbox.postgres.PostgresOutbox;

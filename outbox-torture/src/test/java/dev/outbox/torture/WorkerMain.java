@@ -2,10 +2,10 @@ package dev.outbox.torture;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Inbox;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
-import dev.outbox.RetryPolicy;
 import dev.outbox.WorkQueue;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
+import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.postgres.PostgresInbox;
 import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.spi.TransactionalSource;

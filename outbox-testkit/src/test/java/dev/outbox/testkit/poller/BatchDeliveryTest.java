@@ -8,14 +8,14 @@ import static dev.outbox.testkit.poller.Fixture.unkeyed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.BatchDestination;
-import dev.outbox.Outcome;
 import dev.outbox.PermanentFailureException;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
-import dev.outbox.RetryAfter;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.BatchDestination;
+import dev.outbox.delivery.Outcome;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
+import dev.outbox.delivery.RetryAfterException;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.testkit.InMemoryStore;
 import dev.outbox.testkit.ItemState;
@@ -75,7 +75,8 @@ class BatchDeliveryTest {
         assertThat(state(store, ids.get(1)))
                 .isEqualTo(new ItemState(ids.get(1), Status.READY, 1, "java.io.IOException: down"));
         assertThat(state(store, ids.get(2)))
-                .isEqualTo(new ItemState(ids.get(2), Status.READY, 0, "dev.outbox.RetryAfter: throttled"));
+                .isEqualTo(new ItemState(
+                        ids.get(2), Status.READY, 0, "dev.outbox.delivery.RetryAfterException: throttled"));
         assertThat(state(store, ids.get(3)).lastError()).isEqualTo("java.io.IOException: refused");
     }
 
@@ -257,7 +258,7 @@ class BatchDeliveryTest {
         List<String> ids = store.add(unkeyed(2));
 
         pollOnce(items -> {
-            throw new RetryAfter(Duration.ofMinutes(1), "throttled");
+            throw new RetryAfterException(Duration.ofMinutes(1), "throttled");
         });
 
         assertThat(ids).allSatisfy(id -> assertThat(state(store, id).attempts()).isZero());

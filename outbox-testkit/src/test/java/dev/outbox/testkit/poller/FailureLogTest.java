@@ -8,9 +8,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
 import dev.outbox.PermanentFailureException;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
-import dev.outbox.RetryAfter;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
+import dev.outbox.delivery.RetryAfterException;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.testkit.InMemoryStore;
 import java.io.IOException;
@@ -92,7 +92,7 @@ class FailureLogTest {
     void whatADestinationAskedForIsNoWarning() {
         store.add(message("a"));
         try (CapturedLog log = new CapturedLog()) {
-            poller(new RetryAfter(MINUTE, "throttled")).build().pollOnce();
+            poller(new RetryAfterException(MINUTE, "throttled")).build().pollOnce();
 
             assertThat(log.warnings()).isEmpty();
         }
@@ -176,7 +176,7 @@ class FailureLogTest {
 
     @Test
     void textFromOutsideForgesNoLine() {
-        String forged = "x\n[main] ERROR dev.outbox.Poller - all is lost\r\n\u2028";
+        String forged = "x\n[main] ERROR dev.outbox.delivery.Poller - all is lost\r\n\u2028";
         store.add(Message.to("topic " + forged).key("key " + forged).payload("{}"));
         try (CapturedLog log = new CapturedLog()) {
             poller(new IOException("message " + forged, new IllegalStateException("cause " + forged)))

@@ -2,8 +2,8 @@ package dev.outbox.testkit.poller;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.Destination;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Destination;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;

@@ -6,12 +6,12 @@ import static dev.outbox.testkit.poller.Fixture.awaitAllDone;
 import static dev.outbox.testkit.poller.Fixture.awaitStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.Destination;
 import dev.outbox.Message;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
-import dev.outbox.Routes;
 import dev.outbox.Status;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
+import dev.outbox.delivery.Routes;
 import dev.outbox.testkit.InMemoryStore;
 import java.time.Clock;
 import java.time.Duration;

@@ -10,14 +10,14 @@ import static dev.outbox.testkit.poller.Fixture.state;
 import static dev.outbox.testkit.poller.Fixture.unkeyed;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.Destination;
-import dev.outbox.DestinationUnavailableException;
 import dev.outbox.OutboxException;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
-import dev.outbox.RetryAfter;
-import dev.outbox.RetryPolicy;
 import dev.outbox.Status;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.DestinationUnavailableException;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
+import dev.outbox.delivery.RetryAfterException;
+import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.event.OutboxEvent.DestinationDown;
 import dev.outbox.event.OutboxEvent.PollFailed;
 import dev.outbox.spi.Claim;
@@ -185,7 +185,7 @@ class IdleAndOutageTest {
         try (Poller poller = Poller.from(silent)
                 .to(item -> {
                     if (item.payload().equals("late")) {
-                        throw new RetryAfter(HOUR, "much later");
+                        throw new RetryAfterException(HOUR, "much later");
                     }
                     if (item.attempt() == 1) {
                         throw new IOException("down");

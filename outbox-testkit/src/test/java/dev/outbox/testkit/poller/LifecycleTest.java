@@ -10,10 +10,10 @@ import static dev.outbox.testkit.poller.Fixture.unkeyed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.Destination;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
 import dev.outbox.Status;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;

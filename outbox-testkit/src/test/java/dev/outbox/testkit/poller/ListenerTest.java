@@ -6,8 +6,8 @@ import static dev.outbox.testkit.poller.Fixture.message;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxException;
-import dev.outbox.Poller;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Poller;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.testkit.InMemoryStore;
 import java.time.Clock;

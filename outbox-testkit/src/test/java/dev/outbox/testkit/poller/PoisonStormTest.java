@@ -3,10 +3,10 @@ package dev.outbox.testkit.poller;
 import static dev.outbox.testkit.poller.Fixture.message;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.Outcome;
-import dev.outbox.Poller;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Outcome;
+import dev.outbox.delivery.Poller;
 import dev.outbox.testkit.InMemoryStore;
 import dev.outbox.testkit.ItemState;
 import java.io.IOException;

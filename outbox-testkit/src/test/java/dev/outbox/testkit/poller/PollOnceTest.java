@@ -7,16 +7,16 @@ import static dev.outbox.testkit.poller.Fixture.unkeyed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.Destination;
 import dev.outbox.OnDead;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentFailureException;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
-import dev.outbox.RetryAfter;
-import dev.outbox.RetryPolicy;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
+import dev.outbox.delivery.Destination;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
+import dev.outbox.delivery.RetryAfterException;
+import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.testkit.InMemoryStore;
@@ -200,7 +200,7 @@ class PollOnceTest {
         Poller poller = poller(item -> {
                     attempts.add(item.attempt());
                     if (attempts.size() <= 20) {
-                        throw new RetryAfter(Duration.ofMinutes(1), "throttled");
+                        throw new RetryAfterException(Duration.ofMinutes(1), "throttled");
                     }
                 })
                 .retry(RetryPolicy.standard().maxAttempts(1))
@@ -224,7 +224,7 @@ class PollOnceTest {
     @Test
     void anEndlessRetryAfterIsDeadPastTheMaximumAge() {
         String id = store.add(message("a")).get(0);
-        Poller poller = poller(failing(new RetryAfter(Duration.ofMinutes(30), "throttled")))
+        Poller poller = poller(failing(new RetryAfterException(Duration.ofMinutes(30), "throttled")))
                 .maxAge(Duration.ofHours(1))
                 .build();
 

@@ -1,6 +1,6 @@
 package dev.outbox.testkit.poller;
 
-import dev.outbox.Poller;
+import dev.outbox.delivery.Poller;
 import dev.outbox.testkit.ManualClock;
 import java.time.Duration;
 import java.util.List;

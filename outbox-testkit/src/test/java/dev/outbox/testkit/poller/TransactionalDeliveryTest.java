@@ -11,10 +11,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.PermanentFailureException;
-import dev.outbox.Poller;
-import dev.outbox.PollerBuilder;
 import dev.outbox.Status;
-import dev.outbox.TransactionalDestination;
+import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.PollerBuilder;
+import dev.outbox.delivery.TransactionalDestination;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;

@@ -56,7 +56,7 @@ CREATE TABLE "${inbox_table}" (
 CREATE UNIQUE INDEX "${inbox_table}_item" ON "${inbox_table}" (work_item_id)
     WHERE topic IS NOT NULL;
 
--- Never attempted, no key, due at once: the main road, in sequence order within each band of priority.
+-- Never attempted, no key, due at once: the ready queue, in sequence order within each band of priority.
 CREATE INDEX "${inbox_table}_ready" ON "${inbox_table}" (consumer, priority, sequence)
     WHERE status = 0 AND message_key IS NULL AND due_on IS NULL;
 

@@ -42,7 +42,7 @@ CREATE TABLE "${outbox_table}" (
     vacuum_truncate = off
 );
 
--- Never attempted, no key, due at once: the main road, in sequence order within each band of priority.
+-- Never attempted, no key, due at once: the ready queue, in sequence order within each band of priority.
 CREATE INDEX "${outbox_table}_ready" ON "${outbox_table}" (priority, sequence)
     WHERE status = 0 AND message_key IS NULL AND due_on IS NULL;
 

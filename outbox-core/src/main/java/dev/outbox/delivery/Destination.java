@@ -1,0 +1,23 @@
+package dev.outbox.delivery;
+
+import dev.outbox.PermanentFailureException;
+import dev.outbox.WorkItem;
+
+/**
+ * Where items go: a broker, an HTTP endpoint, a mail server. Returning normally means delivered; any
+ * exception means try again (see {@link RetryPolicy}), {@link PermanentFailureException} means Dead at
+ * once, {@link RetryAfterException} and {@link DestinationUnavailableException} mean later without counting an attempt.
+ *
+ * <p>Called from several threads at a time, never for two items of one key at once. Delivery is
+ * at-least-once: pass {@link WorkItem#messageId()} on, so that the consumer can recognise a repetition. A
+ * call is interrupted when its lease is lost or the poller's shutdown deadline passes.
+ */
+@FunctionalInterface
+public interface Destination {
+    void deliver(WorkItem item) throws Exception;
+
+    /** Routes by topic; an item whose topic has no route fails, and is retried. */
+    static Routes byTopic() {
+        return Routes.NONE;
+    }
+}

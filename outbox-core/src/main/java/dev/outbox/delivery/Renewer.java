@@ -1,0 +1,125 @@
+package dev.outbox.delivery;
+
+import dev.outbox.WorkItem;
+import dev.outbox.event.OutboxEvent;
+import dev.outbox.spi.Lease;
+import dev.outbox.spi.Unchanged;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Prolongs the leases of everything in flight when a third of their length is gone. A call that takes
+ * longer than the maximum is interrupted and not prolonged any more; a run of which one lease is lost is
+ * lost altogether. A run of which another transaction has locked a row keeps the deadline it has, and is tried again at
+ * the next look. A run to which nothing happens for as long is given back if nothing of it was begun; otherwise
+ * its leases expire. So no mishap in the poller itself can hold a row for ever.
+ */
+final class Renewer {
+    private final PollerOptions options;
+    private final InFlight inFlight;
+    private final Settler settler;
+    private final Verdicts verdicts;
+    private final ErrorReport errors;
+    private final Runnable onStuck;
+
+    Renewer(PollerOptions options, InFlight inFlight, Settler settler, ErrorReport errors, Runnable onStuck) {
+        this.options = options;
+        this.inFlight = inFlight;
+        this.settler = settler;
+        this.verdicts = new Verdicts(options);
+        this.errors = errors;
+        this.onStuck = onStuck;
+    }
+
+    /** How often to look: twice in a third of the lease. */
+    long period() {
+        return options.lease().toNanos() / 6;
+    }
+
+    void renew() {
+        stopOverlong();
+        long now = options.now();
+        Map<Lease, Run> leases = new LinkedHashMap<>();
+        for (Run run : inFlight.runs()) {
+            if (run.isLost(now)) {
+                lose(run);
+            } else if (run.isStuck(longestWait(), now)) {
+                giveUp(run);
+            } else if (!isOverlong(run, now)
+                    && run.deadline() - now <= options.lease().toNanos() * 2 / 3) {
+                run.leased().forEach(item -> leases.put(run.lease(item), run));
+            }
+        }
+        if (!leases.isEmpty()) {
+            renew(leases, now);
+        }
+    }
+
+    /** How long nothing may happen to a run: a statement may wait as long as a lease before a call comes. */
+    private long longestWait() {
+        return options.maxDeliveryTime().plus(options.lease()).toNanos();
+    }
+
+    private void giveUp(Run run) {
+        if (run.isUntouched()) {
+            settler.add(verdicts.releaseRest(run)); // our workers hang; another poller may have time
+            onStuck.run();
+        } else {
+            lose(run);
+        }
+    }
+
+    private void renew(Map<Lease, Run> leases, long now) {
+        Unchanged unchanged = options.source().renew(List.copyOf(leases.keySet()), options.lease());
+        Set<Run> lostRuns = stillLeased(unchanged.lost(), leases);
+        Set<Run> lockedRuns = stillLeased(unchanged.locked(), leases);
+        List<Lease> renewed = new ArrayList<>();
+        leases.forEach((lease, run) -> {
+            if (!lostRuns.contains(run) && !lockedRuns.contains(run)) {
+                run.renewed(now + options.lease().toNanos());
+                renewed.add(lease);
+            }
+        });
+        lostRuns.forEach(this::lose);
+        if (!renewed.isEmpty()) {
+            options.emit(() -> new OutboxEvent.Renewed(options.name(), renewed));
+        }
+    }
+
+    /** The runs of these leases, but for those settled meanwhile: what is Done is neither lost nor locked. */
+    private static Set<Run> stillLeased(Set<Lease> unchanged, Map<Lease, Run> leases) {
+        Set<Run> runs = new LinkedHashSet<>();
+        leases.forEach((lease, run) -> {
+            if (unchanged.contains(lease)
+                    && run.leased().stream().anyMatch(item -> run.lease(item).equals(lease))) {
+                runs.add(run);
+            }
+        });
+        return runs;
+    }
+
+    private void stopOverlong() {
+        long now = options.now();
+        for (Run run : inFlight.runs()) {
+            if (isOverlong(run, now) && run.interrupt(DeliveryCall.Interruption.TOO_LONG)) {
+                errors.interrupted(run.begun());
+            }
+        }
+    }
+
+    private boolean isOverlong(Run run, long now) {
+        return run.isDeliveringSince(options.maxDeliveryTime().toNanos(), now);
+    }
+
+    /** A delivery under way is interrupted; what has not begun is dropped by the worker that comes to it. */
+    private void lose(Run run) {
+        // before the interrupted delivery leaves them; and one that never returns must not count as work for ever
+        List<WorkItem> items = inFlight.lost(run, run.leased());
+        run.lose();
+        errors.leaseLost("renew", "the lease was lost", items);
+    }
+}

@@ -1,0 +1,41 @@
+package dev.outbox.jdbc.internal.inbox;
+
+import dev.outbox.InboxRecord;
+import dev.outbox.Status;
+import dev.outbox.jdbc.internal.sql.Timestamps;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+
+/** A record of an inbox as a row of an answer, and what it says about being put back. */
+public final class RecordRow {
+    private RecordRow() {}
+
+    public static InboxRecord read(ResultSet row, String source, String messageId) throws SQLException {
+        return new InboxRecord(
+                source,
+                messageId,
+                row.getString("topic"),
+                Status.ofCode(row.getInt("status")),
+                row.getInt("attempt_count"),
+                row.getInt("receipt_count"),
+                Timestamps.read(row, "first_seen_on"),
+                Timestamps.read(row, "last_seen_on"),
+                Timestamps.readOptional(row, "processed_on"),
+                row.getString("last_error"));
+    }
+
+    /** Why it cannot be requeued, where the retention is this long. */
+    public static String obstacle(InboxRecord record, Duration window) {
+        if (record.status() != Status.DEAD) {
+            return "it is not Dead, but " + record.status();
+        }
+        if (record.topic() == null) {
+            return "it was received, not enqueued, so that no handler would take it; forceRequeue(...) removes its"
+                    + " record, so that it is new when it is sent again";
+        }
+        return "it came on " + record.firstSeen() + ", longer ago than the retention of " + window
+                + ", so that others may have forgotten what they did with it; use forceRequeue(...) if that is known to"
+                + " be harmless";
+    }
+}

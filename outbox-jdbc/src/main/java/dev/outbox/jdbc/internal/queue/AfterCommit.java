@@ -1,0 +1,17 @@
+package dev.outbox.jdbc.internal.queue;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** A connection that can run something after its transaction has committed. */
+public interface AfterCommit {
+    /** Runs it once, after the next commit; a rollback forgets it. */
+    void afterCommit(Runnable action);
+
+    /** Does it on connections that can, and nothing on others. */
+    static void on(Connection connection, Runnable action) throws SQLException {
+        if (connection.isWrapperFor(AfterCommit.class)) {
+            connection.unwrap(AfterCommit.class).afterCommit(action);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+package dev.outbox.jdbc.internal.sql;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A text parameter that is sent as {@code nvarchar}, whatever the connection's settings: as {@code varchar} it would
+ * lose characters, and keep a comparison from its index.
+ */
+public record NationalText(@Nullable String text) {
+    /** Maybe a payload. */
+    @Override
+    public String toString() {
+        return "NationalText";
+    }
+}
