@@ -2,12 +2,12 @@ package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import dev.outbox.jdbc.internal.catalog.OrdinaryTable;
 import dev.outbox.jdbc.internal.catalog.PhaseMarker;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.layout.ItemColumns;
 import dev.outbox.jdbc.internal.layout.Layout;
-import dev.outbox.jdbc.internal.layout.LegacyNames;
 import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -110,7 +110,7 @@ final class PostgresFlavor implements Flavor {
 
     private static String physical(TableName name, Box box, Phase phase, Set<String> columns, String column) {
         String interim = LegacyNames.interim(column);
-        if (phase.before(Phase.SETTLING) && columns.contains(interim)) {
+        if (phase.before(Phase.RENAMING) && columns.contains(interim)) {
             return "\"" + interim + "\"";
         }
         if (!columns.contains(column)) {

@@ -1,10 +1,10 @@
 package dev.outbox.admin;
 
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.sql.BorrowedConnection;
 import dev.outbox.jdbc.internal.sql.Connections;
-import dev.outbox.migrations.Database;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;

@@ -61,7 +61,8 @@ final class Scenarios {
                     Metric.PER_SECOND,
                     new BesideDeadRoute(true, Backlog.of(VOLUME)),
                     new BesideDeadRoute(false, Backlog.of(VOLUME))),
-            // Three times as many, so that the rate outweighs the end, when single messages wait for their sixteenth attempt.
+            // Three times as many, so that the rate outweighs the end, when single messages wait for their sixteenth
+            // attempt.
             badDay("bad-day-half", Trouble.HALF_OF_ALL_CALLS, false, Backlog.of(3 * VOLUME)),
             new Scenario(
                     "handler",

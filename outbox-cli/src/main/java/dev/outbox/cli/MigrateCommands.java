@@ -2,8 +2,8 @@ package dev.outbox.cli;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.admin.Box;
+import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.migrations.Database;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.TableReport;
 import dev.outbox.migrations.Upgrade;
@@ -260,7 +260,7 @@ final class MigrateCommands {
                 output().say(before.table() + ": is in " + before.phase() + " already");
                 return;
             }
-            if (phase == Phase.SETTLING && before.phase() == Phase.FLIPPED && before.next() == Phase.CLEAN) {
+            if (phase == Phase.RENAMING && before.phase() == Phase.FLIPPED && before.next() == Phase.CLEAN) {
                 output().json(before);
                 output().say(before.table() + ": no old column stands in the way of a name; go on to phase 4");
                 return;

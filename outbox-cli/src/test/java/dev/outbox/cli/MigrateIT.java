@@ -88,10 +88,10 @@ class MigrateIT {
         assertThat(cli.run("migrate", "apply", "--phase=3").err()).contains("not ready for phase 3");
         ok("migrate", "apply", "--phase=3", now[0], now[1]);
         assertThat(ok("migrate", "plan", now[0]))
-                .contains("phase 3 to phase 3 settling; outbox migrate apply --phase settling");
+                .contains("phase 3 to phase 3 renaming; outbox migrate apply --phase settling");
         assertThat(cli.run("migrate", "apply", "--phase=4", now[0], now[1], "--yes")
                         .err())
-                .contains("its next is phase 3 settling");
+                .contains("its next is phase 3 renaming");
         TestCli.Result unasked = cli.run("migrate", "apply", "--phase=settling", now[0], now[1]);
         assertThat(unasked.code()).isEqualTo(ExitCode.USAGE);
         assertThat(unasked.err()).contains("Drop the old columns of public.outbox?", "--yes");

@@ -195,7 +195,7 @@ class GuardsIT {
     void viewsOfColumnsThatChangeTheirTypeStopPhase4() throws SQLException {
         try (Legacy snake = new Legacy(Spelling.SNAKE)) {
             snake.run("CREATE VIEW monitor AS SELECT topic FROM outbox");
-            for (Phase phase : EnumSet.range(Phase.ADDITIVE, Phase.SETTLING)) {
+            for (Phase phase : EnumSet.range(Phase.ADDITIVE, Phase.RENAMING)) {
                 outbox.apply(snake.dataSource(), phase);
             }
 
@@ -364,9 +364,9 @@ class GuardsIT {
                     .build();
             Source flipped = node.source();
             heartbeat(flipped);
-            outbox.apply(snake.dataSource(), Phase.SETTLING);
+            outbox.apply(snake.dataSource(), Phase.RENAMING);
 
-            String refusal = "a poller that is alive still reads a phase before phase 3 settling";
+            String refusal = "a poller that is alive still reads a phase before phase 3 renaming";
             assertThatThrownBy(() -> outbox.apply(snake.dataSource(), Phase.CLEAN))
                     .isInstanceOf(OutboxException.class)
                     .hasMessageContaining(refusal);
@@ -459,7 +459,7 @@ class GuardsIT {
         assertThat(report.toString())
                 .matches(
                         "(?s)public\\.outbox: phase 1 since \\S+Z\n"
-                                + "  2 rows are not backfilled; run the backfill \\[blocks phase 2, phase 3, phase 3 settling]");
+                                + "  2 rows are not backfilled; run the backfill \\[blocks phase 2, phase 3, phase 3 renaming]");
         assertThat(report.next()).isEqualTo(Phase.DUAL);
     }
 

@@ -30,7 +30,7 @@ class InterruptedUpgradeIT {
      * an outbox's flip, which builds its key.
      */
     private static int every(Upgrade upgrade, Phase phase) {
-        return FULL || phase == (upgrade == INBOX ? Phase.SETTLING : Phase.FLIPPED)
+        return FULL || phase == (upgrade == INBOX ? Phase.RENAMING : Phase.FLIPPED)
                 ? 1
                 : upgrade == INBOX && phase == Phase.CLEAN ? 5 : 0;
     }
@@ -96,7 +96,7 @@ class InterruptedUpgradeIT {
                 INBOX.apply(legacy.dataSource(), phase);
                 INBOX.backfill().run(legacy.dataSource());
             }
-            String settling = INBOX.render(legacy.dataSource(), Phase.SETTLING);
+            String settling = INBOX.render(legacy.dataSource(), Phase.RENAMING);
             int checked = settling.indexOf("COMMIT;") + 7;
             String half = settling.substring(0, settling.indexOf("COMMIT;", checked) + 7);
             legacy.run(half);
@@ -106,7 +106,7 @@ class InterruptedUpgradeIT {
                     .isInstanceOf(OutboxException.class)
                     .hasMessage(
                             "table \"public.inbox\" has begun to settle and cannot go to phase 2, for its old columns"
-                                    + " are gone; its next is phase 3 settling");
+                                    + " are gone; its next is phase 3 renaming");
             assertThatThrownBy(() -> INBOX.apply(legacy.dataSource(), Phase.FLIPPED))
                     .isInstanceOf(OutboxException.class)
                     .hasMessageContaining("has begun to settle");
@@ -115,7 +115,7 @@ class InterruptedUpgradeIT {
                     .hasMessageContaining("it has begun to settle already; render this script again");
             assertThat(receives(legacy, "half")).isTrue();
 
-            INBOX.apply(legacy.dataSource(), Phase.SETTLING);
+            INBOX.apply(legacy.dataSource(), Phase.RENAMING);
             INBOX.apply(legacy.dataSource(), Phase.CLEAN);
             assertThat(INBOX.report(legacy.dataSource()).findings()).isEmpty();
         }

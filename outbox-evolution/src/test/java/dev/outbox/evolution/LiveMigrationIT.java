@@ -106,7 +106,7 @@ class LiveMigrationIT {
             applications.useKeys();
             awaitProgress("keys");
             if (spelling != Spelling.PASCAL) { // whose names are nobody else's
-                step(Phase.SETTLING);
+                step(Phase.RENAMING);
             }
             step(Phase.CLEAN);
             awaitProgress("the end");

@@ -173,9 +173,9 @@ class OldWritersIT {
             OldApplication old = new OldApplication(Spelling.SNAKE, "outbox");
             commit(legacy, tx -> old.enqueue(tx, "t", "p", null, null));
 
-            assertThatThrownBy(() -> OUTBOX.quietFor(LONG).apply(legacy.dataSource(), Phase.SETTLING))
+            assertThatThrownBy(() -> OUTBOX.quietFor(LONG).apply(legacy.dataSource(), Phase.RENAMING))
                     .isInstanceOf(OutboxException.class)
-                    .hasMessageContaining("is not ready for phase 3 settling: somebody wrote columns");
+                    .hasMessageContaining("is not ready for phase 3 renaming: somebody wrote columns");
         }
     }
 

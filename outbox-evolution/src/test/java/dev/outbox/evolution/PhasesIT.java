@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class PhasesIT {
     private static final List<Phase> PHASES =
-            List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.SETTLING, Phase.CLEAN);
+            List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.RENAMING, Phase.CLEAN);
 
     private static Upgrade[] upgrades() {
         return new Upgrade[] {
@@ -103,7 +103,7 @@ class PhasesIT {
                     if (phase == Phase.ADDITIVE) {
                         run(connection, upgrade.backfill().render(legacy.dataSource()));
                     }
-                    if (phase != Phase.SETTLING) {
+                    if (phase != Phase.RENAMING) {
                         run(connection, script);
                     }
                 }

@@ -139,9 +139,9 @@ class SyncRightsIT {
         "DUAL, DUAL",
         "DUAL, FLIPPED",
         "FLIPPED, FLIPPED",
-        "FLIPPED, SETTLING",
-        "SETTLING, SETTLING",
-        "SETTLING, CLEAN"
+        "FLIPPED, RENAMING",
+        "RENAMING, RENAMING",
+        "RENAMING, CLEAN"
     })
     void theSameStepAndTheNextCloseWhatAnEarlierVersionLeftOpen(Phase phase, Phase step) throws SQLException {
         to(phase);
@@ -171,7 +171,7 @@ class SyncRightsIT {
 
     /** Whoever grants all functions of a schema does not know of these. */
     @ParameterizedTest
-    @EnumSource(names = {"ADDITIVE", "DUAL", "FLIPPED", "SETTLING"})
+    @EnumSource(names = {"ADDITIVE", "DUAL", "FLIPPED", "RENAMING"})
     void evenARoleThatMayExecuteThemGainsNothing(Phase phase) throws SQLException {
         to(phase);
         legacy.run("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO " + role);
@@ -208,7 +208,7 @@ class SyncRightsIT {
 
     @Test
     void whileATableSettlesAProducerNeedsNothingButInsert() throws SQLException {
-        to(Phase.SETTLING);
+        to(Phase.RENAMING);
         legacy.run("GRANT INSERT ON outbox, inbox TO " + role);
         for (String suffix : List.of("", "_new")) {
             asRole(
@@ -274,7 +274,7 @@ class SyncRightsIT {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"DUAL", "FLIPPED", "SETTLING"})
+    @EnumSource(names = {"DUAL", "FLIPPED", "RENAMING"})
     void theFunctionsBelongToTheOwnerOfTheTableWhoeverTakesTheStep(Phase phase) throws SQLException {
         to(Phase.ADDITIVE);
         leaveOpen();

@@ -1,9 +1,9 @@
 package dev.outbox.postgres;
 
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.layout.ColumnNames;
+import dev.outbox.jdbc.internal.catalog.ColumnNames;
+import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import dev.outbox.jdbc.internal.layout.Layout;
-import dev.outbox.jdbc.internal.layout.LegacyNames;
 import dev.outbox.jdbc.internal.layout.Writes;
 import dev.outbox.jdbc.internal.layout.Writes.Target;
 import java.util.ArrayList;
@@ -222,7 +222,7 @@ final class PostgresColumns {
 
     /** The column's own name, unless an old column of another type has it. */
     private String newColumn(String logical) {
-        return phase.before(Phase.SETTLING) && names.has(LegacyNames.interim(logical))
+        return phase.before(Phase.RENAMING) && names.has(LegacyNames.interim(logical))
                 ? LegacyNames.interim(logical)
                 : logical;
     }

@@ -1,7 +1,7 @@
 package dev.outbox.sqlserver;
 
+import dev.outbox.jdbc.internal.catalog.ColumnNames;
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.jdbc.internal.layout.ColumnNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -1,8 +1,8 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.layout.ColumnNames;
-import dev.outbox.jdbc.internal.layout.LegacyNames;
+import dev.outbox.jdbc.internal.catalog.ColumnNames;
+import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import dev.outbox.jdbc.internal.layout.Writes;
 import dev.outbox.jdbc.internal.layout.Writes.Target;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;

@@ -1,6 +1,6 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.jdbc.internal.layout.ColumnNames;
+import dev.outbox.jdbc.internal.catalog.ColumnNames;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import dev.outbox.sqlserver.SqlServerCatalog.Index;
 import java.util.ArrayList;

@@ -118,7 +118,7 @@ class SqlServerColumnsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = "SETTLING", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(names = "RENAMING", mode = EnumSource.Mode.EXCLUDE)
     void everyStatementOfAnOutboxIsTsqlInEveryPhase(Phase phase) {
         for (String statement : STATEMENTS) {
             String text = resolved(phase, statement);
@@ -205,7 +205,7 @@ class SqlServerColumnsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = "SETTLING", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(names = "RENAMING", mode = EnumSource.Mode.EXCLUDE)
     void noPredicateHidesAColumnInAFunction(Phase phase) {
         for (String statement : STATEMENTS) {
             assertThat(Conditions.hidingAColumn(resolved(phase, statement))).isEmpty();

@@ -120,7 +120,7 @@ class SqlServerInboxColumnsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = "SETTLING", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(names = "RENAMING", mode = EnumSource.Mode.EXCLUDE)
     void everyStatementOfAnInboxIsTsqlInEveryPhaseAndHidesNoColumnInAFunction(Phase phase) {
         for (String statement : List.of(
                 SqlServerReceive.RECEIVE,
@@ -195,7 +195,7 @@ class SqlServerInboxColumnsTest {
 
     /** An index with WHERE Topic IS NOT NULL serves a search that says the same of the same column. */
     @ParameterizedTest
-    @EnumSource(names = "SETTLING", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(names = "RENAMING", mode = EnumSource.Mode.EXCLUDE)
     void aSearchForRowsWithATopicAsksWhatTheFilterOfTheIndexAsks(Phase phase) {
         for (String statement : List.of(
                 SqlServerSettle.SETTLE, SqlServerSettle.RENEW, SqlServerSource.EXPIRE, SqlServerLegacyClaim.CLAIM)) {

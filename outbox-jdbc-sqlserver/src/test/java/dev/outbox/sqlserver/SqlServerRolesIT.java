@@ -18,7 +18,7 @@ import dev.outbox.admin.Discard;
 import dev.outbox.admin.ItemRef;
 import dev.outbox.admin.Page;
 import dev.outbox.admin.Requeue;
-import dev.outbox.migrations.Database;
+import dev.outbox.jdbc.Database;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Role;
 import dev.outbox.spi.Heartbeat;

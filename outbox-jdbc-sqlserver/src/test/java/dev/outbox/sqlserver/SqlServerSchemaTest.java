@@ -2,8 +2,8 @@ package dev.outbox.sqlserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.migrations.Database;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import dev.outbox.sqlserver.SqlServerCatalog.Index;

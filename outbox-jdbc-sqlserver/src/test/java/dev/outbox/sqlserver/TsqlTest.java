@@ -3,9 +3,9 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.layout.Layout;
-import dev.outbox.migrations.Database;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Role;
 import java.io.IOException;

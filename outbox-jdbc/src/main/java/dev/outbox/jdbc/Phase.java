@@ -16,7 +16,7 @@ public enum Phase {
      * The old columns are gone, and the canonical names that they had taken are in use. Only tables that needed an
      * interim name pass through it, between {@link #FLIPPED} and {@link #CLEAN}.
      */
-    SETTLING("3 settling"),
+    RENAMING("3 renaming"),
     /** As if freshly installed. */
     CLEAN("4");
 
@@ -37,7 +37,7 @@ public enum Phase {
         return mark;
     }
 
-    /** Its number, 0 to 4; settling is a part of 3. */
+    /** Its number, 0 to 4; {@link #RENAMING} is a part of 3. */
     public int number() {
         return mark.charAt(0) - '0';
     }

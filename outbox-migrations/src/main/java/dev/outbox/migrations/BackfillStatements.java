@@ -1,6 +1,6 @@
 package dev.outbox.migrations;
 
-import dev.outbox.jdbc.internal.layout.LegacyNames;
+import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import dev.outbox.migrations.Canonical.Column;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.Database;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

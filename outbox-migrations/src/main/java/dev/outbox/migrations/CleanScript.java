@@ -1,7 +1,7 @@
 package dev.outbox.migrations;
 
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.layout.LegacyNames;
+import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import dev.outbox.migrations.Canonical.Column;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,14 +48,14 @@ final class CleanScript {
         return List.of(
                 Step.together(List.of(
                         mayMakeRoom()
-                                .rows(new RowChecks(table, consumer, Phase.FLIPPED).blocking(Phase.SETTLING))
+                                .rows(new RowChecks(table, consumer, Phase.FLIPPED).blocking(Phase.RENAMING))
                                 .sql(),
                         trigger.close())),
                 Step.together(change));
     }
 
     private Guard mayMakeRoom() {
-        return Guard.only(Phase.FLIPPED, Phase.SETTLING, table, options)
+        return Guard.only(Phase.FLIPPED, Phase.RENAMING, table, options)
                 .test(begun(), "it has begun to settle already; render this script again")
                 .noticed(Phase.FLIPPED)
                 .quiet()
@@ -120,7 +120,7 @@ final class CleanScript {
                 rules.add(check.suffix() + "_new");
             }
         }
-        change.add(sql.mark(Phase.SETTLING));
+        change.add(sql.mark(Phase.RENAMING));
         change.add(0, maySettle().validIndexes().validated(rules).sql());
         checks.add(0, maySettle().sql());
         return List.of(
@@ -139,14 +139,14 @@ final class CleanScript {
     }
 
     private Guard maySettle() {
-        return Guard.between(Phase.FLIPPED, Phase.SETTLING, table, options).synced(Phase.SETTLING);
+        return Guard.between(Phase.FLIPPED, Phase.RENAMING, table, options).synced(Phase.RENAMING);
     }
 
     /** Whatever is not in a freshly installed table goes, and what is different becomes the same. */
     List<Step> clean() {
         List<String> settled = table.settled();
         // after a step that failed the interim columns may be gone already
-        Phase from = table.phase() == Phase.SETTLING || table.needsSettling() ? Phase.SETTLING : Phase.FLIPPED;
+        Phase from = table.phase() == Phase.RENAMING || table.needsSettling() ? Phase.RENAMING : Phase.FLIPPED;
         List<Column> retyped = table.retyped();
         List<String> retypedNames = retyped.stream().map(Column::name).toList();
         List<Canonical.Index> rebuilt = table.kind().canonical.indexes().stream()

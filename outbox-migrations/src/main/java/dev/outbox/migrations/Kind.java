@@ -1,6 +1,6 @@
 package dev.outbox.migrations;
 
-import dev.outbox.jdbc.internal.layout.LegacyNames;
+import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import java.util.Map;
 
 /** One of the two tables, with what its columns are called in legacy layouts and what fills those that are new. */

@@ -2,11 +2,11 @@ package dev.outbox.migrations;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.catalog.ColumnNames;
+import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import dev.outbox.jdbc.internal.catalog.OrdinaryTable;
 import dev.outbox.jdbc.internal.catalog.PhaseMarker;
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.jdbc.internal.layout.ColumnNames;
-import dev.outbox.jdbc.internal.layout.LegacyNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -176,7 +176,7 @@ record LegacyTable(
                 .toList();
     }
 
-    /** Whether phase 4 has to be preceded by {@link Phase#SETTLING}. */
+    /** Whether phase 4 has to be preceded by {@link Phase#RENAMING}. */
     boolean needsSettling() {
         return !interims().isEmpty() || !settled().isEmpty();
     }

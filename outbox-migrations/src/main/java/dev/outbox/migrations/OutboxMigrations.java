@@ -3,6 +3,7 @@ package dev.outbox.migrations;
 import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.migrations.Script.Kind;
@@ -52,7 +53,7 @@ public final class OutboxMigrations {
     /**
      * The Flyway location of a phase of an {@link Upgrade}, on either database, for the tables that the placeholders
      * {@code outbox_table}, {@code inbox_table} and {@code inbox_consumer} name. Each phase has one of its own: Flyway
-     * applies everything it finds, and phases are releases apart. That of {@link Phase#SETTLING} does nothing for
+     * applies everything it finds, and phases are releases apart. That of {@link Phase#RENAMING} does nothing for
      * tables that need it not.
      *
      * @param phase any but {@link Phase#LEGACY}
@@ -62,7 +63,7 @@ public final class OutboxMigrations {
             throw new IllegalArgumentException("no migration leads to phase 0; use Upgrade.back(...)");
         }
         return "classpath:dev/outbox/migrations/upgrade/"
-                + (phase == Phase.SETTLING ? "settling" : "phase" + phase.number());
+                + (phase == Phase.RENAMING ? "settling" : "phase" + phase.number());
     }
 
     /** Creates the table {@value #DEFAULT_TABLE}; fails if it exists. */

@@ -1,7 +1,7 @@
 package dev.outbox.migrations;
 
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.layout.LegacyNames;
+import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import dev.outbox.migrations.Canonical.Column;
 import java.util.ArrayList;
 import java.util.List;

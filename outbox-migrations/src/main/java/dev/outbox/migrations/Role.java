@@ -1,6 +1,7 @@
 package dev.outbox.migrations;
 
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import java.util.Locale;
 

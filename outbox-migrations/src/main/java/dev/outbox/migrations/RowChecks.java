@@ -42,7 +42,7 @@ final class RowChecks {
                 differences();
                 rules();
             }
-            case FLIPPED, SETTLING -> {
+            case FLIPPED, RENAMING -> {
                 incomplete(consumer);
                 differences();
             }
@@ -110,8 +110,8 @@ final class RowChecks {
                 new Condition(
                         "rows are not backfilled; run the backfill",
                         new BackfillStatements(table, consumer).condition()),
-                settling ? phase == Phase.SETTLING : phase != Phase.ADDITIVE,
-                settling ? Set.of(Phase.CLEAN) : Set.of(Phase.DUAL, Phase.FLIPPED, Phase.SETTLING)));
+                settling ? phase == Phase.RENAMING : phase != Phase.ADDITIVE,
+                settling ? Set.of(Phase.CLEAN) : Set.of(Phase.DUAL, Phase.FLIPPED, Phase.RENAMING)));
     }
 
     /** While names settle, what differs is what is not backfilled. */

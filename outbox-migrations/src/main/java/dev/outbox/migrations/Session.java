@@ -1,5 +1,6 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

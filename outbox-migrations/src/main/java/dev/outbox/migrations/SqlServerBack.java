@@ -24,7 +24,7 @@ final class SqlServerBack {
             case ADDITIVE ->
                 List.of(Step.together(List.of(sql.guard(Phase.DUAL, phase, rows.losses(phase)), sql.mark(phase))));
             case DUAL -> toDual();
-            case FLIPPED, SETTLING, CLEAN ->
+            case FLIPPED, RENAMING, CLEAN ->
                 throw new IllegalArgumentException("a table can go back to phase 0, 1 or 2, not to " + phase);
         };
     }

@@ -1,5 +1,6 @@
 package dev.outbox.migrations;
 
+import dev.outbox.jdbc.Database;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

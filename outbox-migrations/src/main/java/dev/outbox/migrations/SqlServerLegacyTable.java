@@ -2,10 +2,10 @@ package dev.outbox.migrations;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.catalog.ColumnNames;
+import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import dev.outbox.jdbc.internal.catalog.PhaseMarker;
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.jdbc.internal.layout.ColumnNames;
-import dev.outbox.jdbc.internal.layout.LegacyNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -40,7 +40,7 @@ final class SqlServerScript {
             case ADDITIVE -> additive();
             case DUAL -> dual();
             case FLIPPED -> table.phase() == Phase.FLIPPED ? List.of() : flip();
-            case SETTLING -> List.of();
+            case RENAMING -> List.of();
             case CLEAN -> table.phase() == Phase.CLEAN ? List.of() : new SqlServerClean(table, sql, rows).steps();
         };
     }

@@ -58,7 +58,7 @@ final class SqlServerVerifier {
             case LEGACY -> Phase.ADDITIVE;
             case ADDITIVE -> Phase.DUAL;
             case DUAL -> Phase.FLIPPED;
-            case FLIPPED, SETTLING, CLEAN -> Phase.CLEAN;
+            case FLIPPED, RENAMING, CLEAN -> Phase.CLEAN;
         };
     }
 

@@ -1,6 +1,6 @@
 package dev.outbox.migrations;
 
-import dev.outbox.jdbc.internal.layout.LegacyNames;
+import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

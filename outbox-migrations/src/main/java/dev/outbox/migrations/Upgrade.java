@@ -3,6 +3,7 @@ package dev.outbox.migrations;
 import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
+import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import java.sql.Connection;
@@ -150,7 +151,7 @@ public final class Upgrade {
     public String render(DataSource dataSource, Phase phase) {
         try (Connection connection = dataSource.getConnection()) {
             TableReport report = report(connection);
-            if (isSqlServer(connection) && phase != Phase.SETTLING) {
+            if (isSqlServer(connection) && phase != Phase.RENAMING) {
                 check(notAskedAgain(report), phase);
             } else if (phase == Phase.ADDITIVE && report.phase() == Phase.LEGACY) {
                 check(report, phase); // what the catalog tells, the script would not ask again
@@ -160,7 +161,7 @@ public final class Upgrade {
                 return script;
             }
             LegacyTable table = LegacyTable.read(connection, name, kind);
-            if (phase != Phase.SETTLING || table.interims().isEmpty()) {
+            if (phase != Phase.RENAMING || table.interims().isEmpty()) {
                 return script;
             }
             LegacyTable after = table.withRoom();
@@ -199,13 +200,13 @@ public final class Upgrade {
                 refuseIfSettling(table, phase);
                 yield script.flip();
             }
-            case SETTLING -> table.interims().isEmpty() ? clean.settle() : clean.makeRoom();
+            case RENAMING -> table.interims().isEmpty() ? clean.settle() : clean.makeRoom();
             case CLEAN -> clean.clean();
         };
     }
 
     /**
-     * Takes the table to this phase, or repeats what leads there if it is in it. {@link Phase#SETTLING} includes its
+     * Takes the table to this phase, or repeats what leads there if it is in it. {@link Phase#RENAMING} includes its
      * backfill, and does nothing for a table that needs no interim names.
      *
      * @throws OutboxException if the table is not ready for it, and why; or the database refused
@@ -213,12 +214,12 @@ public final class Upgrade {
     public void apply(DataSource dataSource, Phase phase) {
         try (Connection connection = dataSource.getConnection()) {
             TableReport report = report(connection);
-            if (phase == Phase.SETTLING && report.phase() == Phase.FLIPPED && report.next() == Phase.CLEAN) {
+            if (phase == Phase.RENAMING && report.phase() == Phase.FLIPPED && report.next() == Phase.CLEAN) {
                 return;
             }
             check(report, phase);
             Runner runner = new Runner(connection, Session.of(connection), options);
-            if (phase == Phase.SETTLING) {
+            if (phase == Phase.RENAMING) {
                 if (!LegacyTable.read(connection, name, kind).interims().isEmpty()) {
                     runner.run(steps(connection, phase));
                 }
@@ -285,7 +286,7 @@ public final class Upgrade {
                 refuseIfSettling(table, phase);
                 yield script.backToDual();
             }
-            case FLIPPED, SETTLING, CLEAN ->
+            case FLIPPED, RENAMING, CLEAN ->
                 throw new IllegalArgumentException("a table can go back to phase 0, 1 or 2, not to " + phase);
         };
     }
@@ -294,7 +295,7 @@ public final class Upgrade {
     private static void refuseIfSettling(LegacyTable table, Phase phase) {
         if (table.phase() == Phase.FLIPPED && !table.settled().isEmpty()) {
             throw new OutboxException("table \"" + table.name() + "\" has begun to settle and cannot go to " + phase
-                    + ", for its old columns are gone; its next is " + Phase.SETTLING);
+                    + ", for its old columns are gone; its next is " + Phase.RENAMING);
         }
     }
 

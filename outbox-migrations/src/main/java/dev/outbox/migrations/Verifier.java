@@ -1,7 +1,7 @@
 package dev.outbox.migrations;
 
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.layout.LegacyNames;
+import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import dev.outbox.migrations.Canonical.Column;
 import dev.outbox.migrations.Finding.Concern;
 import java.sql.Connection;
@@ -94,8 +94,8 @@ final class Verifier {
             case LEGACY -> Phase.ADDITIVE;
             case ADDITIVE -> Phase.DUAL;
             case DUAL -> Phase.FLIPPED;
-            case FLIPPED -> table.needsSettling() ? Phase.SETTLING : Phase.CLEAN;
-            case SETTLING, CLEAN -> Phase.CLEAN;
+            case FLIPPED -> table.needsSettling() ? Phase.RENAMING : Phase.CLEAN;
+            case RENAMING, CLEAN -> Phase.CLEAN;
         };
     }
 
@@ -172,7 +172,7 @@ final class Verifier {
                     blocks.add(Phase.FLIPPED);
                 }
                 if (!name.endsWith("_new")) { // which settling builds anew
-                    blocks.add(Phase.SETTLING);
+                    blocks.add(Phase.RENAMING);
                 }
                 if (!isBuiltByClean(name)) {
                     blocks.add(Phase.CLEAN);
@@ -191,7 +191,7 @@ final class Verifier {
                             Concern.INDEX_MISSING,
                             "index " + own(index.suffix()) + " is missing; run " + table.phase() + " again",
                             Phase.FLIPPED,
-                            Phase.SETTLING);
+                            Phase.RENAMING);
                 }
             }
         }
@@ -229,7 +229,7 @@ final class Verifier {
                     Guard.unsynced(table, table.phase()),
                     Phase.DUAL,
                     Phase.FLIPPED,
-                    Phase.SETTLING);
+                    Phase.RENAMING);
         }
     }
 
@@ -240,7 +240,7 @@ final class Verifier {
                     Guard.written(options.quietFor()),
                     false,
                     Phase.FLIPPED,
-                    Phase.SETTLING,
+                    Phase.RENAMING,
                     Phase.CLEAN);
         }
     }
@@ -268,7 +268,7 @@ final class Verifier {
                             (reader.startsWith("p ") ? "publication " : "view ") + reader.substring(2)
                                     + " reads the old column " + row.getString(2) + "; change or drop it first",
                             false,
-                            Phase.SETTLING,
+                            Phase.RENAMING,
                             Phase.CLEAN);
                 } else if (retyped.contains(row.getString(2)) && !reader.startsWith("p ")) {
                     add(
@@ -293,7 +293,7 @@ final class Verifier {
                                 + ", which is going to be dropped; drop it first",
                         false,
                         Phase.FLIPPED,
-                        Phase.SETTLING,
+                        Phase.RENAMING,
                         Phase.CLEAN);
             }
         }

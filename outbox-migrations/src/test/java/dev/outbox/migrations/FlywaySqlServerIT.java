@@ -3,6 +3,7 @@ package dev.outbox.migrations;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
 import java.io.IOException;
 import java.io.InputStream;

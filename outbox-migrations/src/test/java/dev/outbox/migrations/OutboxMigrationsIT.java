@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.Database;
 import dev.outbox.testkit.EmbeddedDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;

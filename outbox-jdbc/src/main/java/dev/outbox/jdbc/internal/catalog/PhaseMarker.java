@@ -1,6 +1,7 @@
 package dev.outbox.jdbc.internal.catalog;
 
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.TableKind;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Optional;
@@ -9,25 +10,42 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The line of a table's comment by which the migrations tell its phase, for the columns of phases 1 to 3 are the same.
+ * The note by which the migrations tell the phase of a table, whose columns are the same in phases 1 to 3: a line of the
+ * table's comment on PostgreSQL, an extended property on SQL Server.
  *
- * @param since when the table came there, if it says so
+ * @param since when the table came to the phase, if the note says so
  */
-public record PhaseMarker(Phase phase, Optional<Instant> since) {
+public record PhaseMarker(TableKind kind, Phase phase, Optional<Instant> since) {
+    /** What every marker begins with; on SQL Server the name of the property. */
+    public static final String NAME = "dev.outbox";
+
     private static final Pattern LINE = Pattern.compile(
-            "^dev\\.outbox (?:inbox )?phase ([0-4](?: settling)?)(?: since (\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z))?$",
+            "^dev\\.outbox (inbox )?phase ([0-4](?: renaming)?)(?: since (\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z))?$",
             Pattern.MULTILINE);
 
-    /** What this comment tells; empty if it tells nothing of a phase. */
+    /** What this comment says; empty if it says nothing of a phase. */
     public static Optional<PhaseMarker> read(@Nullable String comment) {
         Matcher line = LINE.matcher(comment == null ? "" : comment);
-        return line.find() ? marker(line.group(1), line.group(2)) : Optional.empty();
+        return line.find()
+                ? marker(line.group(1) == null ? TableKind.OUTBOX : TableKind.INBOX, line.group(2), line.group(3))
+                : Optional.empty();
     }
 
-    private static Optional<PhaseMarker> marker(String mark, @Nullable String since) {
+    /** The line for a phase, without its time: {@code dev.outbox inbox phase 2}. */
+    public static String line(TableKind kind, String phase) {
+        return NAME + " " + note(kind, phase);
+    }
+
+    /** The same without the name, as the property of SQL Server has it: {@code inbox phase 2}. */
+    public static String note(TableKind kind, String phase) {
+        return (kind == TableKind.INBOX ? "inbox " : "") + "phase " + phase;
+    }
+
+    private static Optional<PhaseMarker> marker(TableKind kind, String mark, @Nullable String since) {
         return Arrays.stream(Phase.values())
                 .filter(phase -> phase.mark().equals(mark))
                 .findFirst()
-                .map(phase -> new PhaseMarker(phase, Optional.ofNullable(since).map(Instant::parse)));
+                .map(phase ->
+                        new PhaseMarker(kind, phase, Optional.ofNullable(since).map(Instant::parse)));
     }
 }

@@ -5,17 +5,24 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A table's name, checked once: {@code name} or {@code schema.name}, each part letters, digits and
- * underscores, not starting with a digit, at most 63 characters. Case counts, for the name is quoted.
+ * A table's name, checked once: {@code name} or {@code schema.name}. The table's own name has letters, digits and underscores,
+ * does not start with a digit and has at most 63 characters, because indexes and constraints are named after it. A schema may
+ * have any name that the database allows. Names are case-sensitive: statements quote them.
  */
 public record TableName(@Nullable String schema, String name) {
-    private static final Pattern PART = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
+    private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
+
+    private static final Pattern SCHEMA = Pattern.compile("\\P{Cntrl}{1,128}");
 
     public TableName {
-        if (schema != null) {
-            check("schema", schema);
+        if (schema != null && !SCHEMA.matcher(schema).matches()) {
+            throw new IllegalArgumentException(
+                    "schema must have 1 to 128 characters, none of them a control character, was \"" + schema + "\"");
         }
-        check("table", name);
+        if (!NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException("table must be letters, digits and underscores, not start with a"
+                    + " digit and have at most 63 characters, was \"" + name + "\"");
+        }
     }
 
     public static TableName parse(String text) {
@@ -27,13 +34,6 @@ public record TableName(@Nullable String schema, String name) {
     /** The same table, in this schema. */
     public TableName in(String schema) {
         return new TableName(schema, name);
-    }
-
-    private static void check(String what, String part) {
-        if (!PART.matcher(part).matches()) {
-            throw new IllegalArgumentException(what + " must be letters, digits and underscores, not start with a"
-                    + " digit and have at most 63 characters, was \"" + part + "\"");
-        }
     }
 
     @Override

@@ -15,7 +15,7 @@ class PhaseMarkerTest {
         "dev.outbox phase 1, ADDITIVE",
         "dev.outbox phase 2 since 2026-11-16T10:00:00Z, DUAL",
         "dev.outbox inbox phase 3, FLIPPED",
-        "dev.outbox phase 3 settling since 2026-11-16T10:00:00Z, SETTLING",
+        "dev.outbox phase 3 renaming since 2026-11-16T10:00:00Z, RENAMING",
         "dev.outbox inbox phase 4, CLEAN"
     })
     void aMarkerTellsThePhase(String comment, Phase phase) {
@@ -40,7 +40,7 @@ class PhaseMarkerTest {
         "see dev.outbox phase 2",
         "dev.outbox phase 5",
         "dev.outbox phase 22",
-        "dev.outbox phase 1 settling",
+        "dev.outbox phase 1 renaming",
         "''"
     })
     void anythingElseTellsNone(String comment) {

@@ -3,9 +3,9 @@ package dev.outbox.migrations.upgrade.settling;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.internal.FlywayPhase;
 
-/** Takes the tables to {@link Phase#SETTLING}; Flyway finds it by its place and name. */
+/** Takes the tables to {@link Phase#RENAMING}; Flyway finds it by its place and name. */
 public final class V3_5__settle extends FlywayPhase {
     public V3_5__settle() {
-        super(Phase.SETTLING);
+        super(Phase.RENAMING);
     }
 }

@@ -19,5 +19,5 @@ CREATE TABLE "outbox_pollers" (
     fillfactor = 50
 );
 
-COMMENT ON COLUMN "outbox_pollers".phase IS 'Of the layout that the poller reads, as the comment of its table has it: 3, 3 settling, 4';
+COMMENT ON COLUMN "outbox_pollers".phase IS 'Of the layout that the poller reads, as the comment of its table has it: 3, 3 renaming, 4';
 COMMENT ON COLUMN "outbox_pollers".last_error IS 'The last java.lang.Error that the poller survived, in one line; null if there was none';

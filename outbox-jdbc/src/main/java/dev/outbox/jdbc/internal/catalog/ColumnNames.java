@@ -1,4 +1,4 @@
-package dev.outbox.jdbc.internal.layout;
+package dev.outbox.jdbc.internal.catalog;
 
 import dev.outbox.OutboxException;
 import java.util.Collection;

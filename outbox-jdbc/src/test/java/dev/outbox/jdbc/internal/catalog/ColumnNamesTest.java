@@ -1,4 +1,4 @@
-package dev.outbox.jdbc.internal.layout;
+package dev.outbox.jdbc.internal.catalog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,10 +1,10 @@
-package dev.outbox.migrations;
+package dev.outbox.jdbc;
 
 import dev.outbox.OutboxException;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** The databases there are scripts for. */
+/** The databases that the library works with. */
 public enum Database {
     POSTGRES("PostgreSQL"),
     SQLSERVER("Microsoft SQL Server");
@@ -27,7 +27,7 @@ public enum Database {
                 return database;
             }
         }
-        throw new OutboxException("there are no tables for the database \"" + product
+        throw new OutboxException("the library does not know the database \"" + product
                 + "\"; use PostgreSQL or SQL Server, each with its own driver");
     }
 }
