@@ -53,7 +53,7 @@ final class PostgresHeartbeat implements Heartbeats.Statements {
     PostgresHeartbeat(PostgresTable table) {
         this.table = table;
         this.pollers = PostgresTable.quote(new TableName(table.name().schema(), Heartbeats.TABLE));
-        Layout layout = new Layout(pollers, Map.of("pollers", pollers)); // it has no phases
+        Layout layout = Layout.of(pollers, Map.of("pollers", pollers)); // it has no phases
         this.find = layout.resolve(FIND);
         this.note = layout.resolve(NOTE);
         this.forget = layout.resolve(FORGET);

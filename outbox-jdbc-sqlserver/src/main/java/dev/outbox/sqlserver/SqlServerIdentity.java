@@ -1,5 +1,6 @@
 package dev.outbox.sqlserver;
 
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.util.HashMap;
 import java.util.List;
@@ -50,9 +51,8 @@ final class SqlServerIdentity {
                 "taken_by", each,
                 "same_as", sameEach,
                 "of_message",
-                        key.quoted() + " = CAST(LEFT(" + sent + ", LEN(" + sent + ") - 1) AS " + key.size() + ") AND ",
-                "exact_source", exact(source),
-                "exact_message_id", exact(key)));
+                        key.quoted() + " = CAST(LEFT(" + sent + ", LEN(" + sent + ") - 1) AS " + key.size()
+                                + ") AND "));
         read.put(
                 "forget",
                 forgetting == null
@@ -71,8 +71,8 @@ final class SqlServerIdentity {
         return "CAST(" + alias + column.quoted() + " AS nvarchar(255)) + N'.' = " + value + " COLLATE " + BINARY;
     }
 
-    private static String exact(Column column) {
-        return "(CAST(@" + column.quoted() + " AS nvarchar(255)) + N'.' COLLATE " + BINARY + ")";
+    static Reading exact(Column column) {
+        return Reading.of("CAST(%s AS nvarchar(255)) + N'.' COLLATE " + BINARY, column.quoted());
     }
 
     /** Rows that mean "arrived, not processed": whoever comes next is the first again. */

@@ -8,6 +8,7 @@ import dev.outbox.jdbc.internal.catalog.PhaseMarker;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.inbox.Reception.Identity;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.queue.LiveTable;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import java.sql.Connection;
@@ -174,19 +175,20 @@ record SqlServerTable(
 
         SqlServerTable table(Phase phase, Map<String, String> more, Map<String, Object> constants) {
             SqlServerColumns mapper = columns(phase);
-            Map<String, String> columns = new HashMap<>(mapper.layout(SqlServerSchema.columns(inbox)));
-            columns.putAll(more);
-            columns.putAll(hints(phase));
+            Map<String, Reading> columns = new HashMap<>(mapper.layout(SqlServerSchema.columns(inbox)));
+            more.forEach((logical, text) -> columns.put(logical, Reading.fixed(text)));
+            hints(phase).forEach((logical, text) -> columns.put(logical, Reading.fixed(text)));
             TableName name = catalog.name();
             columns.put(
                     "next_sequence",
-                    phase == Phase.LEGACY
-                            ? "ROW_NUMBER() OVER (ORDER BY Position)"
-                            : "NEXT VALUE FOR \"" + name.schema() + "\".\"" + name.name() + "_sequence\"");
+                    Reading.fixed(
+                            phase == Phase.LEGACY
+                                    ? "ROW_NUMBER() OVER (ORDER BY Position)"
+                                    : "NEXT VALUE FOR \"" + name.schema() + "\".\"" + name.name() + "_sequence\""));
             return new SqlServerTable(
                     name,
                     inbox,
-                    new Layout(quote(name), columns, constants, mapper.writes()),
+                    new Layout(quote(name), columns, mapper.written(), constants),
                     "dev.outbox:" + name + ":",
                     byCodePoint,
                     phase,

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Role;
 import java.io.IOException;
@@ -104,14 +105,15 @@ class TsqlTest {
         columns.put("out_old_message_id", "inserted.[oldmessageid]");
         columns.put("unprocessed", "");
         CONDITIONS.forEach((logical, condition) -> columns.put(logical, condition.replaceAll("\\{(\\w+)}", "[$1]")));
-        columns.putAll(SqlServerItems.named(Optional.empty()));
         columns.putAll(SqlServerIdentity.exact("[exactsource]", "[exactmessageid]"));
         columns.put("patience", "10000");
         columns.put("by", "[correlationid]");
         columns.put("audit", "[dbo].[outbox_audit]");
         columns.put("pollers", "[dbo].[outbox_pollers]");
         columns.put("same_consumer", "t.[consumer] = heads.consumer");
-        return new Layout("[dbo].[inbox]", columns);
+        Map<String, Reading> readings = new HashMap<>(SqlServerItems.named(Optional.empty()));
+        columns.forEach((logical, text) -> readings.put(logical, Reading.column(text)));
+        return new Layout("[dbo].[inbox]", readings, Map.of(), Map.of());
     }
 
     /** Every constant of this module that is a whole statement or batch: those that tests may see. */
@@ -239,10 +241,10 @@ class TsqlTest {
     }
 
     private static List<String> inConflict(Layout layout, String statement) {
-        Map<String, String> columns = new HashMap<>(layout().columns());
+        Map<String, Reading> columns = new HashMap<>(layout().columns());
         columns.putAll(layout.columns());
         return Conditions.inConflict(
-                new Layout(layout.table(), columns, layout.constants(), layout.writes())
+                new Layout(layout.table(), columns, layout.written(), layout.constants())
                         .resolve(statement)
                         .text(),
                 List.of("MessageId", "Source", "Topic", "Status", "CorrelationId", "LastError", "Payload"),
