@@ -1,8 +1,12 @@
 package dev.outbox.postgres;
 
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.TableKind;
+import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.ColumnNames;
+import dev.outbox.jdbc.internal.catalog.FoundTable;
 import dev.outbox.jdbc.internal.catalog.LegacyNames;
+import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.layout.Target;
@@ -12,8 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,23 +37,30 @@ final class PostgresColumns {
             "receipt_count", "1",
             "payload_bytes", "NULL::bytea");
 
-    private static final Pattern LIMITED = Pattern.compile("character varying\\((\\d+)\\)");
-
     private final ColumnNames names;
-    private final Map<String, String> types;
+    private final Map<String, Column> columns;
     private final Phase phase;
     private final boolean inbox;
     private final LegacyNames legacy;
     private final Map<String, Reading> read = new HashMap<>();
     private final Map<String, List<Target>> written = new HashMap<>();
 
-    /** @param types of all columns, by their names */
-    PostgresColumns(String table, Map<String, String> types, Phase phase, boolean inbox) {
-        this.names = new ColumnNames(table, types.keySet());
-        this.types = types;
-        this.phase = phase;
-        this.inbox = inbox;
+    PostgresColumns(FoundTable table, TableKind kind) {
+        this.phase = table.phase();
+        this.inbox = kind == TableKind.INBOX;
+        this.columns = phase == Phase.LEGACY ? beforeAnyMigration(table.columns()) : table.columns();
+        this.names = new ColumnNames(table.name().toString(), columns.keySet());
         this.legacy = inbox ? LegacyNames.INBOX : LegacyNames.OUTBOX;
+    }
+
+    /** Without the columns of a migration that is being taken back: they are about to go. */
+    private static Map<String, Column> beforeAnyMigration(Map<String, Column> columns) {
+        Map<String, Column> old = new HashMap<>(columns);
+        if (columns.containsKey(LegacyNames.LEGACY_WRITE)) {
+            List<String> names = List.copyOf(columns.keySet());
+            old.keySet().removeAll(names.subList(names.indexOf(LegacyNames.LEGACY_WRITE), names.size()));
+        }
+        return old;
     }
 
     /** What a legacy table must have and this one has not. */
@@ -192,7 +201,9 @@ final class PostgresColumns {
         if (logical.equals("message_id") && !isText(column)) {
             return "(%s)::uuid";
         }
-        return limit(column).isPresent() ? "(%s)::" + type(column) : "%s";
+        return limit(column).isPresent()
+                ? "(%s)::" + column(column).orElseThrow().definition()
+                : "%s";
     }
 
     /** How many characters of what tells messages apart or routes them the table can hold. */
@@ -234,20 +245,23 @@ final class PostgresColumns {
     }
 
     private boolean isText(String quoted) {
-        String type = type(quoted);
+        String type = column(quoted).map(Column::type).orElse("");
         return type.equals("text") || type.startsWith("character");
     }
 
     private Optional<Integer> limit(String quoted) {
-        Matcher limited = LIMITED.matcher(type(quoted));
-        return limited.matches() ? Optional.of(Integer.valueOf(limited.group(1))) : Optional.empty();
+        return column(quoted)
+                .filter(column -> column.type().equals("character varying") && column.characters() != Column.UNLIMITED)
+                .map(Column::characters);
     }
 
-    private String type(String quoted) {
-        return types.getOrDefault(quoted.replace("\"", ""), "");
+    private Optional<Column> column(String quoted) {
+        return columns.values().stream()
+                .filter(column -> quote(column.name()).equals(quoted))
+                .findFirst();
     }
 
     private static String quote(String name) {
-        return "\"" + name + "\"";
+        return Quoted.postgres(name);
     }
 }

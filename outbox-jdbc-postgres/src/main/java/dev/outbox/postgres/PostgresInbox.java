@@ -216,7 +216,7 @@ public final class PostgresInbox implements Inbox {
             TableSettings settings = settings();
             return open(
                     settings,
-                    (connection, table) -> PostgresTable.detectInbox(connection, table, name),
+                    (connection, table) -> PostgresTable.inbox(connection, table, name),
                     (table, connections) -> new PostgresInbox(table, connections, settings, this, name));
         }
     }

@@ -128,7 +128,7 @@ public final class PostgresOutbox implements Outbox {
             TableSettings settings = settings();
             return open(
                     settings,
-                    PostgresTable::detect,
+                    PostgresTable::outbox,
                     (table, connections) -> new PostgresOutbox(table, connections, settings, this));
         }
     }

@@ -145,7 +145,7 @@ class PurgeIT {
                 Statement purge = other.createStatement()) {
             other.setAutoCommit(false);
             // The lock is taken inside the statement, whose end is kept away by not committing.
-            String sql = PostgresTable.detect(other, TableName.parse(table))
+            String sql = PostgresTable.outbox(other, TableName.parse(table))
                     .layout()
                     .resolve(PostgresPurge.PURGE
                             .replace(":older_than", "0")
@@ -171,7 +171,7 @@ class PurgeIT {
     }
 
     private static long lock(Connection connection, String table) throws SQLException {
-        return PostgresPurge.lock(PostgresTable.detect(connection, TableName.parse(table)));
+        return PostgresPurge.lock(PostgresTable.outbox(connection, TableName.parse(table)));
     }
 
     @Test

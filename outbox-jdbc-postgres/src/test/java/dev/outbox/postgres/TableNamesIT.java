@@ -29,6 +29,7 @@ class TableNamesIT {
     static void schemas() {
         DATABASE.execute("CREATE SCHEMA billing");
         DATABASE.execute("CREATE SCHEMA \"Shop\"");
+        DATABASE.execute("CREATE SCHEMA \"tenant-a\"");
     }
 
     @AfterAll
@@ -53,7 +54,8 @@ class TableNamesIT {
 
     @Test
     void outboxesSideBySideDoNotSeeEachOther() {
-        List<String> tables = List.of("outbox", "billing.outbox", "Shop.outbox", "Outbox", "Shop.OutBox_2", "select");
+        List<String> tables = List.of(
+                "outbox", "billing.outbox", "Shop.outbox", "Outbox", "Shop.OutBox_2", "select", "tenant-a.outbox");
         tables.forEach(table -> OutboxMigrations.install(DATABASE.pool(), table));
         List<PostgresOutbox> outboxes =
                 tables.stream().map(TableNamesIT::outbox).toList();
@@ -78,6 +80,7 @@ class TableNamesIT {
                 "outbox; DROP TABLE orders",
                 "outbox\" WHERE true --",
                 "out box",
+                "billing.out-box",
                 "1outbox",
                 "öutbox",
                 "a.b.c",
@@ -91,8 +94,9 @@ class TableNamesIT {
     void aNameThatIsNoPlainNameIsRefused(String table) {
         assertThatThrownBy(() -> PostgresOutbox.builder(DATABASE.pool()).table(table))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageMatching("(?s)(schema|table) must be letters, digits and underscores, not start with a digit"
-                        + " and have at most 63 characters, was \".*\"");
+                .hasMessageMatching("(?s)(schema must have 1 to 128 characters, none of them a"
+                        + " control character|table must be letters, digits and underscores, not start with a digit and"
+                        + " have at most 63 characters), was \".*\"");
     }
 
     @Test

@@ -1,11 +1,12 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.ColumnNames;
 import dev.outbox.jdbc.internal.catalog.LegacyNames;
+import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.layout.Target;
-import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import dev.outbox.sqlserver.SqlServerTable.Limit;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -146,7 +147,9 @@ final class SqlServerColumns {
             copy("out_created_on", "out_first_due_on");
         }
         read.putAll(SqlServerItems.named(inbox && byOld ? told("message_id") : Optional.empty()));
-        String item = inbox && byOld ? told("message_id").map(Column::quoted).orElseThrow() : quoted("work_item_id");
+        String item = inbox && byOld
+                ? told("message_id").map(SqlServerColumns::quoted).orElseThrow()
+                : quoted("work_item_id");
         put("place", byOld ? item : quoted("sequence"));
         put("claim_order", byOld ? quoted(inbox ? "last_seen_on" : "created_on") : quoted("sequence"));
         put("no_row", byOld ? item + " = " + (inbox ? "''" : NO_ID) : quoted("sequence") + " = 0");
@@ -167,13 +170,13 @@ final class SqlServerColumns {
      * on its way may have written no other.
      */
     private void putMessageId() {
-        Optional<Column> uuid = old("message_id").filter(column -> !column.isText());
+        Optional<Column> uuid = old("message_id").filter(column -> !isText(column));
         boolean isTold = told("message_id").equals(uuid);
         put("as_message_id", uuid.isEmpty() ? "c.message_id" : isTold ? "LOWER(c.message_id)" : EITHER_ID);
         put(
                 "out_old_message_id",
                 uuid.filter(column -> !isTold)
-                        .map(column -> "inserted." + column.quoted())
+                        .map(column -> "inserted." + quoted(column))
                         .orElse(absent("message_id")));
     }
 
@@ -182,16 +185,16 @@ final class SqlServerColumns {
         Optional<Column> processed = byOld && !inbox ? like(stored, LegacyNames.IS_PROCESSED) : Optional.empty();
         put(
                 "unprocessed",
-                processed.map(column -> " AND " + column.quoted() + " = 0").orElse(""));
+                processed.map(column -> " AND " + quoted(column) + " = 0").orElse(""));
         put("ready", status(0));
         put("processing", status(1));
-        put("done", processed.map(column -> column.quoted() + " = 1").orElse(status(2)));
+        put("done", processed.map(column -> quoted(column) + " = 1").orElse(status(2)));
         put("dead", status(3));
     }
 
     private String status(int code) {
         Column status = told("status").orElseThrow();
-        return status.quoted() + " = " + (status.isText() ? "'" + STATUSES.get(code) + "'" : String.valueOf(code));
+        return quoted(status) + " = " + (isText(status) ? "'" + STATUSES.get(code) + "'" : String.valueOf(code));
     }
 
     /** Until the flip all rows are one consumer's, and a row is named by its message id. */
@@ -210,8 +213,8 @@ final class SqlServerColumns {
         read.put("exact_source", SqlServerIdentity.exact(source));
         read.put("exact_message_id", SqlServerIdentity.exact(key));
         if (byOld) {
-            put("work_item_id", key.quoted());
-            put("out_work_item_id", "inserted." + key.quoted());
+            put("work_item_id", quoted(key));
+            put("out_work_item_id", "inserted." + quoted(key));
             put("created_on", quoted("first_seen_on"));
             put("out_created_on", "inserted." + quoted("first_seen_on"));
         }
@@ -227,7 +230,7 @@ final class SqlServerColumns {
         Map<String, Limit> limits = new HashMap<>();
         for (String logical : inbox ? List.of("topic", "message_id", "source") : List.of("topic", "correlation_id")) {
             old(logical)
-                    .filter(column -> column.isText() && column.characters() > 0)
+                    .filter(column -> isText(column) && column.characters() != Column.UNLIMITED)
                     .ifPresent(column -> limits.put(
                             logical,
                             new Limit(column.characters(), !column.type().startsWith("n"))));
@@ -256,25 +259,25 @@ final class SqlServerColumns {
                 told.map(column -> reading(logical, column))
                         .orElseGet(() -> Reading.fixed("(" + absent(logical) + ")")));
         // OUTPUT names columns as they are, or says what is the same for all.
-        put("out_" + logical, told.map(column -> "inserted." + column.quoted()).orElseGet(() -> absent(logical)));
+        put("out_" + logical, told.map(column -> "inserted." + quoted(column)).orElseGet(() -> absent(logical)));
         List<Target> targets = new ArrayList<>();
         found.filter(column -> !column.computed())
-                .ifPresent(column -> targets.add(new Target(column.quoted(), writing(logical, column))));
+                .ifPresent(column -> targets.add(new Target(quoted(column), writing(logical, column))));
         if (hasInterim(logical)) {
-            old(logical).ifPresent(column -> targets.add(new Target(column.quoted(), writing(logical, column))));
+            old(logical).ifPresent(column -> targets.add(new Target(quoted(column), writing(logical, column))));
         }
         if (logical.equals("status")) {
             like(stored, LegacyNames.IS_PROCESSED)
                     .ifPresent(
-                            column -> targets.add(new Target(column.quoted(), "CASE WHEN (%s) = 2 THEN 1 ELSE 0 END")));
+                            column -> targets.add(new Target(quoted(column), "CASE WHEN (%s) = 2 THEN 1 ELSE 0 END")));
         } else if (logical.equals("owner_token")) {
             like(stored, List.of(LegacyNames.LIBRARY_TOKEN))
-                    .ifPresent(column ->
-                            targets.add(new Target(column.quoted(), "COALESCE(%s, " + column.quoted() + ")")));
+                    .ifPresent(
+                            column -> targets.add(new Target(quoted(column), "COALESCE(%s, " + quoted(column) + ")")));
         }
         boolean asItIs = found.filter(column -> column.computed()
-                        || (Reading.column(column.quoted()).equals(read.get(logical))
-                                && targets.equals(List.of(new Target(column.quoted())))))
+                        || (Reading.column(quoted(column)).equals(read.get(logical))
+                                && targets.equals(List.of(new Target(quoted(column))))))
                 .isPresent();
         if (!asItIs || phase != Phase.CLEAN) {
             written.put(logical, targets);
@@ -287,26 +290,26 @@ final class SqlServerColumns {
 
     private Reading reading(String logical, Column column) {
         if (logical.equals("topic") && !BINARY.equalsIgnoreCase(column.collation())) {
-            return Reading.of("%s COLLATE " + BINARY, column.quoted());
+            return Reading.of("%s COLLATE " + BINARY, quoted(column));
         }
-        if (logical.equals("status") && column.isText()) {
+        if (logical.equals("status") && isText(column)) {
             return Reading.of(
                     "CASE %s WHEN 'Seen' THEN 0 WHEN 'Processing' THEN 1 WHEN 'Done' THEN 2 WHEN 'Dead' THEN 3 END",
-                    column.quoted());
+                    quoted(column));
         }
         if (phase == Phase.ADDITIVE && logical.equals("priority")) { // not before phase 2, so all rows have the same
             return Reading.fixed("(" + absent(logical) + ")");
         }
         return phase == Phase.ADDITIVE && logical.equals("receipt_count")
-                ? Reading.of("COALESCE(%s, " + absent(logical) + ")", column.quoted())
-                : Reading.column(column.quoted());
+                ? Reading.of("COALESCE(%s, " + absent(logical) + ")", quoted(column))
+                : Reading.column(quoted(column));
     }
 
     private String writing(String logical, Column column) {
-        if (logical.equals("message_id") && !column.isText()) {
+        if (logical.equals("message_id") && !isText(column)) {
             return "CAST(%s AS uniqueidentifier)";
         }
-        if (logical.equals("status") && column.isText()) {
+        if (logical.equals("status") && isText(column)) {
             return "CASE (%s) WHEN 0 THEN 'Seen' WHEN 1 THEN 'Processing' WHEN 2 THEN 'Done' ELSE 'Dead' END";
         }
         if (logical.equals("first_due_on")
@@ -314,7 +317,7 @@ final class SqlServerColumns {
                 && hasOffset("due_on", "created_on", "first_seen_on")) {
             return "SWITCHOFFSET(CAST(%s AS datetimeoffset(7)), 0)"; // or its offset would be cut off
         }
-        return column.characters() > 0 && column.characters() < FOR_PEOPLE.getOrDefault(logical, 0)
+        return column.characters() < FOR_PEOPLE.getOrDefault(logical, 0)
                 ? "LEFT(%s, " + column.characters() + ")"
                 : "%s";
     }
@@ -325,8 +328,16 @@ final class SqlServerColumns {
                 .anyMatch(column -> column.type().equals("datetimeoffset"));
     }
 
+    static String quoted(Column column) {
+        return Quoted.sqlServer(column.name());
+    }
+
+    private static boolean isText(Column column) {
+        return column.type().endsWith("char");
+    }
+
     private String quoted(String logical) {
-        return found(logical).map(Column::quoted).orElseGet(() -> "(" + absent(logical) + ")");
+        return found(logical).map(SqlServerColumns::quoted).orElseGet(() -> "(" + absent(logical) + ")");
     }
 
     private Optional<Column> found(String logical) {

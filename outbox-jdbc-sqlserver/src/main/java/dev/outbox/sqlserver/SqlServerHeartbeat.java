@@ -1,5 +1,6 @@
 package dev.outbox.sqlserver;
 
+import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.queue.Heartbeats;
@@ -51,7 +52,7 @@ final class SqlServerHeartbeat implements Heartbeats.Statements {
 
     SqlServerHeartbeat(SqlServerTable table) {
         this.table = table;
-        this.pollers = SqlServerTable.quote(new TableName(table.name().schema(), Heartbeats.TABLE));
+        this.pollers = Quoted.sqlServer(new TableName(table.name().schema(), Heartbeats.TABLE));
         this.find = table.layout().resolve(FIND);
         this.note = SqlServerBatch.of(table.layout().with("pollers", Reading.fixed(pollers)), NOTE);
     }

@@ -230,7 +230,7 @@ public final class SqlServerInbox implements Inbox {
             TableSettings settings = settings();
             return open(
                     settings,
-                    (connection, table, look) -> SqlServerTable.detectInbox(connection, table, name, look),
+                    (connection, table, look) -> SqlServerTable.inbox(connection, table, name, look),
                     (table, connections) -> new SqlServerInbox(table, connections, settings, this, name));
         }
     }

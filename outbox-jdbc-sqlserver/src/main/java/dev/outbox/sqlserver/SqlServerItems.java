@@ -1,10 +1,10 @@
 package dev.outbox.sqlserver;
 
+import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
 import dev.outbox.spi.Lease;
-import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -49,7 +49,7 @@ final class SqlServerItems {
         return messageId
                 .map(column -> Map.of(
                         "id_type",
-                        Reading.fixed(column.size() + " COLLATE " + column.collation()),
+                        Reading.fixed(column.definition() + " COLLATE " + column.collation()),
                         "json_id",
                         Reading.fixed("nvarchar(255)"),
                         "item_text",

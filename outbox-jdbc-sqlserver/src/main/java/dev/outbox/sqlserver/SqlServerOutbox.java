@@ -133,7 +133,7 @@ public final class SqlServerOutbox implements Outbox {
             TableSettings settings = settings();
             return open(
                     settings,
-                    SqlServerTable::detect,
+                    SqlServerTable::outbox,
                     (table, connections) -> new SqlServerOutbox(table, connections, settings, this));
         }
     }

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Reading;
-import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -47,11 +47,11 @@ class SqlServerColumnsTest {
 
     private static Column stored(String name, String type, int characters, @Nullable String collation) {
         int bytes = type.startsWith("n") ? 2 * characters : characters;
-        return new Column(name, type, bytes, collation, true, false, false, null, true);
+        return SqlServerCatalogs.column(name, type, bytes, collation, true, false, false, null, true);
     }
 
     private static Column computed(String name) {
-        return new Column(name, "nvarchar", 512, BINARY, true, true, false, null, true);
+        return SqlServerCatalogs.column(name, "nvarchar", 512, BINARY, true, true, false, null, true);
     }
 
     private static SqlServerColumns table(Phase phase) {

@@ -7,12 +7,12 @@ import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.Priority;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.inbox.Reception.Identity;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.sql.NationalText;
-import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -35,7 +35,7 @@ class SqlServerInboxColumnsTest {
             "Attempts", "AttemptCount");
 
     private static Column column(String name, String type, int length, @Nullable String collation, boolean computed) {
-        return new Column(name, type, length, collation, true, computed, false, null, true);
+        return SqlServerCatalogs.column(name, type, length, collation, true, computed, false, null, true);
     }
 
     private static SqlServerColumns table(Phase phase) {
