@@ -6,7 +6,7 @@ import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.Capability;
 import dev.outbox.jdbc.internal.catalog.PhaseMarker;
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.jdbc.internal.inbox.Reception.Identity;
+import dev.outbox.jdbc.internal.inbox.Identity;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.queue.LiveTable;
 import dev.outbox.jdbc.internal.sql.NationalText;
