@@ -4,6 +4,7 @@ import static dev.outbox.postgres.Plans.Planned.PINNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -32,7 +33,7 @@ class ByteBoundIT {
     private final AtomicLong ticker = new AtomicLong();
 
     private final String table = DATABASE.newTable();
-    private PostgresOutbox outbox;
+    private Outbox outbox;
     private Source source;
 
     @BeforeEach

@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
 import dev.outbox.Ordering;
+import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Settlement;
@@ -47,7 +48,7 @@ class ClaimConcurrencyIT {
 
     private final AtomicLong ticker = new AtomicLong();
     private String table;
-    private PostgresOutbox outbox;
+    private Outbox outbox;
     private Source source;
 
     @BeforeAll

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Ack;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.delivery.Outcome;
@@ -66,8 +67,7 @@ class FourPollerDrainIT {
 
     @Test
     void hundredThousandMessagesAreEachDeliveredOnce() throws Exception {
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         start(outbox, poller -> poller.to(this::take));
 
         Set<String> committed = produce(outbox, MANY, 500);
@@ -80,7 +80,7 @@ class FourPollerDrainIT {
 
     @Test
     void deliveredRowsAreDeletedIfAsked() throws Exception {
-        PostgresOutbox outbox = PostgresOutbox.builder(database.pool())
+        Outbox outbox = PostgresOutbox.builder(database.pool())
                 .table(table)
                 .ack(Ack.DELETE)
                 .build();
@@ -95,8 +95,7 @@ class FourPollerDrainIT {
 
     @Test
     void aDestinationThatFailsNowAndThenGetsEveryMessageInTheEnd() throws Exception {
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         start(outbox, poller -> poller.to(item -> deliveries.deliver(item, FourPollerDrainIT::failNowAndThen)));
 
         Set<String> committed = produce(outbox, FEW, 50);
@@ -108,8 +107,7 @@ class FourPollerDrainIT {
 
     @Test
     void aBatchDestinationThatFailsNowAndThenGetsEveryMessageInTheEnd() throws Exception {
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         start(outbox, poller -> poller.toBatch(this::takeAll));
 
         Set<String> committed = produce(outbox, FEW, 50);
@@ -122,8 +120,7 @@ class FourPollerDrainIT {
     @Test
     void effectsInTheTransactionOfTheSettleHappenOnceHoweverOftenTheHandlerFails() throws Exception {
         database.execute("CREATE TABLE " + table + "_effects (message_id text NOT NULL)");
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         start(
                 outbox,
                 poller -> poller.inTransaction((tx, item) -> deliveries.deliver(item, () -> {
@@ -144,7 +141,7 @@ class FourPollerDrainIT {
     @Test
     void twoConnectionsAreEnoughForPollersAndProducersTogether() throws Exception {
         try (HikariDataSource two = database.pool(config -> config.setMaximumPoolSize(2))) {
-            PostgresOutbox outbox = PostgresOutbox.builder(two).table(table).build();
+            Outbox outbox = PostgresOutbox.builder(two).table(table).build();
             start(outbox, poller -> poller.to(this::take));
 
             Set<String> committed = produce(two, outbox, FEW, 50);
@@ -160,7 +157,7 @@ class FourPollerDrainIT {
     void twoConnectionsAreEnoughForHandlersInATransactionToo() throws Exception {
         database.execute("CREATE TABLE " + table + "_effects (message_id text NOT NULL)");
         try (HikariDataSource two = database.pool(config -> config.setMaximumPoolSize(2))) {
-            PostgresOutbox outbox = PostgresOutbox.builder(two).table(table).build();
+            Outbox outbox = PostgresOutbox.builder(two).table(table).build();
             start(
                     outbox,
                     poller ->
@@ -178,11 +175,11 @@ class FourPollerDrainIT {
         }
     }
 
-    private Set<String> produce(PostgresOutbox outbox, int messages, int keys) throws Exception {
+    private Set<String> produce(Outbox outbox, int messages, int keys) throws Exception {
         return produce(database.pool(), outbox, messages, keys);
     }
 
-    private Set<String> produce(HikariDataSource pool, PostgresOutbox outbox, int messages, int keys) throws Exception {
+    private Set<String> produce(HikariDataSource pool, Outbox outbox, int messages, int keys) throws Exception {
         try (Producers producers = new Producers(pool, outbox, 3, messages, keys)) {
             Set<String> committed = producers.committed();
             await().atMost(PATIENCE).until(() -> deliveries.distinct() >= committed.size());
@@ -191,7 +188,7 @@ class FourPollerDrainIT {
         }
     }
 
-    private void start(PostgresOutbox outbox, Function<PollerBuilder, PollerBuilder> destination) {
+    private void start(Outbox outbox, Function<PollerBuilder, PollerBuilder> destination) {
         for (int i = 0; i < 4; i++) {
             pollers.add(destination
                     .apply(outbox.poller())

@@ -13,6 +13,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
 import dev.outbox.Ordering;
+import dev.outbox.Outbox;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
@@ -43,7 +44,7 @@ class LateRowConcurrencyIT {
 
     private final AtomicLong ticker = new AtomicLong();
     private String table;
-    private PostgresOutbox outbox;
+    private Outbox outbox;
     private Source source;
 
     @BeforeAll
@@ -93,7 +94,7 @@ class LateRowConcurrencyIT {
     @Test
     void aBusyPollerDeliversWhatCommitsLate() throws SQLException {
         Set<String> delivered = ConcurrentHashMap.newKeySet();
-        PostgresOutbox real = PostgresOutbox.builder(impatient).table(table).build();
+        Outbox real = PostgresOutbox.builder(impatient).table(table).build();
         try (Connection late = transaction(database.pool());
                 var poller = real.poller()
                         .batchSize(10)
@@ -113,7 +114,7 @@ class LateRowConcurrencyIT {
         }
     }
 
-    private static void keepBusy(PostgresOutbox outbox, Runnable wakeUp, AtomicInteger count) {
+    private static void keepBusy(Outbox outbox, Runnable wakeUp, AtomicInteger count) {
         List<Message> more = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
             more.add(message("busy-" + count.incrementAndGet()));
@@ -162,7 +163,7 @@ class LateRowConcurrencyIT {
 
     @Test
     void expiredLeasesAreFoundThoughThereIsAlwaysSomethingElse() {
-        PostgresOutbox real = PostgresOutbox.builder(impatient).table(table).build();
+        Outbox real = PostgresOutbox.builder(impatient).table(table).build();
         List<Message> lost = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
             lost.add(i % 2 == 0 ? message("lost-" + i) : message("lost-" + i).key("k"));
@@ -192,7 +193,7 @@ class LateRowConcurrencyIT {
     @Test
     void anIdlePollerAsksLittle() {
         ObservedDataSource observed = ObservedDataSource.statementsOf(impatient);
-        PostgresOutbox watched =
+        Outbox watched =
                 PostgresOutbox.builder(observed.dataSource()).table(table).build();
         observed.forget();
 
@@ -221,7 +222,7 @@ class LateRowConcurrencyIT {
         database.execute("UPDATE " + table + " SET attempt_count = 1, due_on = statement_timestamp() + interval '1 h'"
                 + " WHERE message_id = 'k-0'");
         ObservedDataSource observed = ObservedDataSource.statementsOf(impatient);
-        PostgresOutbox watched =
+        Outbox watched =
                 PostgresOutbox.builder(observed.dataSource()).table(table).build();
         observed.forget();
         Queue<String> delivered = new ConcurrentLinkedQueue<>();

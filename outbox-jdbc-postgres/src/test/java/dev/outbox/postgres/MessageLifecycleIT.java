@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
 import dev.outbox.OnDead;
+import dev.outbox.Outbox;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
@@ -41,7 +42,7 @@ class MessageLifecycleIT {
     private final Queue<OutboxEvent> events = new ConcurrentLinkedQueue<>();
     private final Set<String> delivered = ConcurrentHashMap.newKeySet();
     private String table;
-    private PostgresOutbox outbox;
+    private Outbox outbox;
 
     @BeforeAll
     static void createDatabase() {
@@ -246,7 +247,7 @@ class MessageLifecycleIT {
         }
     }
 
-    private PollerBuilder quick(PostgresOutbox outbox) {
+    private PollerBuilder quick(Outbox outbox) {
         return outbox.poller()
                 .idle(Duration.ofMillis(10), Duration.ofMillis(50))
                 .lease(Duration.ofSeconds(20))

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.delivery.Poller;
@@ -41,7 +42,7 @@ class PollerLifecycleIT {
     private final Queue<OutboxEvent> events = new ConcurrentLinkedQueue<>();
     private final Set<String> delivered = ConcurrentHashMap.newKeySet();
     private String table;
-    private PostgresOutbox outbox;
+    private Outbox outbox;
 
     @BeforeAll
     static void createDatabase() {
@@ -64,7 +65,7 @@ class PollerLifecycleIT {
         database.commit(outbox, messages(10));
         try (TcpProxy network = new TcpProxy(database.server().jdbcUrl());
                 HikariDataSource pool = pool(network)) {
-            PostgresOutbox remote = PostgresOutbox.builder(pool).table(table).build();
+            Outbox remote = PostgresOutbox.builder(pool).table(table).build();
             network.cut();
             try (Poller poller = quick(remote).to(this::take).start()) {
                 awaitEvents(OutboxEvent.PollFailed.class, 2);
@@ -83,7 +84,7 @@ class PollerLifecycleIT {
         CountDownLatch go = new CountDownLatch(1);
         try (TcpProxy network = new TcpProxy(database.server().jdbcUrl());
                 HikariDataSource pool = pool(network)) {
-            PostgresOutbox remote = PostgresOutbox.builder(pool).table(table).build();
+            Outbox remote = PostgresOutbox.builder(pool).table(table).build();
             try (Poller poller = quick(remote)
                     .to(item -> {
                         begun.countDown();
@@ -114,7 +115,7 @@ class PollerLifecycleIT {
             config.setConnectionInitSql("SET application_name = '" + table + "'");
             config.setMaximumPoolSize(4);
         })) {
-            PostgresOutbox victim = PostgresOutbox.builder(pool).table(table).build();
+            Outbox victim = PostgresOutbox.builder(pool).table(table).build();
             try (Poller poller = quick(victim)
                     .batchSize(20)
                     .lease(Duration.ofMillis(500))
@@ -221,7 +222,7 @@ class PollerLifecycleIT {
         return new HikariDataSource(config);
     }
 
-    private PollerBuilder quick(PostgresOutbox outbox) {
+    private PollerBuilder quick(Outbox outbox) {
         return outbox.poller()
                 .idle(Duration.ofMillis(10), Duration.ofMillis(50))
                 .lease(Duration.ofSeconds(20))

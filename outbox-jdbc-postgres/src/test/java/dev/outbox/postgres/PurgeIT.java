@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.delivery.Poller;
 import dev.outbox.event.OutboxEvent;
@@ -26,7 +27,7 @@ class PurgeIT {
     private static final Duration WEEK = Duration.ofDays(7);
 
     private final String table = DATABASE.newTable();
-    private final PostgresOutbox outbox =
+    private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
 
     @AfterAll
@@ -109,7 +110,7 @@ class PurgeIT {
             snapshot.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
             snapshot.execute("SELECT 1 FROM " + table + " LIMIT 1");
             try (HikariDataSource one = DATABASE.pool(pool -> pool.setMaximumPoolSize(1))) {
-                PostgresOutbox alone = PostgresOutbox.builder(one).table(table).build();
+                Outbox alone = PostgresOutbox.builder(one).table(table).build();
 
                 assertThat(alone.purge(WEEK)).isEqualTo(5_000);
             } // a session that ends tells what it read
@@ -190,7 +191,7 @@ class PurgeIT {
     @Test
     void aPollerPurgesByItselfAndSaysSo() {
         List<Integer> purged = new CopyOnWriteArrayList<>();
-        PostgresOutbox shortLived = PostgresOutbox.builder(DATABASE.pool())
+        Outbox shortLived = PostgresOutbox.builder(DATABASE.pool())
                 .table(table)
                 .retention(Duration.ZERO)
                 .listener(event -> {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.Priority;
 import dev.outbox.WorkItem;
@@ -26,7 +27,7 @@ class SweepIT {
 
     private final AtomicLong ticker = new AtomicLong();
     private final String table = DATABASE.newTable();
-    private PostgresOutbox outbox;
+    private Outbox outbox;
     private Source source;
 
     @BeforeEach

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.OutboxMigrations;
@@ -37,11 +38,11 @@ class TableNamesIT {
         DATABASE.close();
     }
 
-    private static PostgresOutbox outbox(String table) {
+    private static Outbox outbox(String table) {
         return PostgresOutbox.builder(DATABASE.pool()).table(table).build();
     }
 
-    private static List<String> drain(PostgresOutbox outbox) {
+    private static List<String> drain(Outbox outbox) {
         List<String> delivered = new ArrayList<>();
         try (Poller poller = outbox.poller()
                 .to(item -> delivered.add(item.message().payload()))
@@ -57,8 +58,7 @@ class TableNamesIT {
         List<String> tables = List.of(
                 "outbox", "billing.outbox", "Shop.outbox", "Outbox", "Shop.OutBox_2", "select", "tenant-a.outbox");
         tables.forEach(table -> OutboxMigrations.install(DATABASE.pool(), table));
-        List<PostgresOutbox> outboxes =
-                tables.stream().map(TableNamesIT::outbox).toList();
+        List<Outbox> outboxes = tables.stream().map(TableNamesIT::outbox).toList();
 
         for (int i = 0; i < tables.size(); i++) {
             Message message = Message.to("t").id("same").key("same").payload(tables.get(i));
@@ -193,8 +193,7 @@ class TableNamesIT {
         try (HikariDataSource billing = new HikariDataSource(inSchema("billing"));
                 Connection tx = DATABASE.pool().getConnection();
                 Statement set = tx.createStatement()) {
-            PostgresOutbox outbox =
-                    PostgresOutbox.builder(billing).table("found_once").build();
+            Outbox outbox = PostgresOutbox.builder(billing).table("found_once").build();
             OutboxMigrations.install(DATABASE.pool(), "Shop.found_once");
             tx.setAutoCommit(false);
             set.execute("SET LOCAL search_path TO \"Shop\"");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.delivery.Poller;
 import dev.outbox.delivery.RetryPolicy;
@@ -40,7 +41,7 @@ class WorkerCrashIT {
     private static OutboxDatabase database;
 
     private String table;
-    private PostgresOutbox outbox;
+    private Outbox outbox;
     private DeliveryLog log;
 
     @BeforeAll

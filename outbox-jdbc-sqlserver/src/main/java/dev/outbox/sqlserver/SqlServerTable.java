@@ -11,7 +11,7 @@ import dev.outbox.jdbc.internal.catalog.FoundTable;
 import dev.outbox.jdbc.internal.catalog.Index;
 import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.jdbc.internal.inbox.Reception.Identity;
+import dev.outbox.jdbc.internal.inbox.Identity;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.queue.LiveTable;

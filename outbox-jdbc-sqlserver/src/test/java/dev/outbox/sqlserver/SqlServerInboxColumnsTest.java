@@ -9,7 +9,7 @@ import dev.outbox.Priority;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.jdbc.internal.inbox.Reception.Identity;
+import dev.outbox.jdbc.internal.inbox.Identity;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.sql.NationalText;
