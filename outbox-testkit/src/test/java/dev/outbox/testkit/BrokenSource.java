@@ -45,6 +45,23 @@ class BrokenSource implements Source {
         };
     }
 
+    /** A settle that goes wrong. */
+    interface BrokenSettle {
+        Unchanged settle(BrokenSource source, List<Settlement> settlements);
+    }
+
+    /** A source that is honest but for its settles. */
+    static Source settling(InMemoryStore store, BrokenSettle broken) {
+        return new BrokenSource(store) {
+            @Override
+            public Unchanged settle(List<Settlement> settlements) {
+                synchronized (store) {
+                    return broken.settle(this, settlements);
+                }
+            }
+        };
+    }
+
     @Override
     public Claim claim(ClaimRequest request) {
         return honestClaim(request);
@@ -56,6 +73,10 @@ class BrokenSource implements Source {
 
     @Override
     public Unchanged settle(List<Settlement> settlements) {
+        return honestSettle(settlements);
+    }
+
+    final Unchanged honestSettle(List<Settlement> settlements) {
         return honest.settle(settlements);
     }
 
