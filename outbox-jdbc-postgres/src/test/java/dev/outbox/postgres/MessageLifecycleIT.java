@@ -23,10 +23,9 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,22 +35,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MessageLifecycleIT {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    private static OutboxDatabase database;
+    @RegisterExtension
+    static final OutboxDatabase database = new OutboxDatabase();
 
     private final Queue<OutboxEvent> events = new ConcurrentLinkedQueue<>();
     private final Set<String> delivered = ConcurrentHashMap.newKeySet();
     private String table;
     private PostgresOutbox outbox;
-
-    @BeforeAll
-    static void createDatabase() {
-        database = new OutboxDatabase();
-    }
-
-    @AfterAll
-    static void dropDatabase() {
-        database.close();
-    }
 
     @BeforeEach
     void createTable() {

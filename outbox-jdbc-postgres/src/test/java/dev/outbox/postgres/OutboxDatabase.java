@@ -22,9 +22,11 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A database of one test class, with as many outbox tables as its tests want. */
-final class OutboxDatabase implements AutoCloseable {
+/** A database of one test class, or of one test, with as many outbox tables as its tests want. */
+final class OutboxDatabase implements AfterAllCallback, AutoCloseable {
     static {
         Awaitility.setDefaultTimeout(Duration.ofMinutes(2)); // a busy machine is no failure
     }
@@ -144,6 +146,12 @@ final class OutboxDatabase implements AutoCloseable {
             tx.rollback();
             tx.close();
         };
+    }
+
+    /** Registered as an extension in a static field, it goes with the test class. */
+    @Override
+    public void afterAll(ExtensionContext context) {
+        close();
     }
 
     @Override

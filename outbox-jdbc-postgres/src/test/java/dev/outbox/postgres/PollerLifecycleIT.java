@@ -24,10 +24,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -36,22 +35,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PollerLifecycleIT {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    private static OutboxDatabase database;
+    @RegisterExtension
+    static final OutboxDatabase database = new OutboxDatabase();
 
     private final Queue<OutboxEvent> events = new ConcurrentLinkedQueue<>();
     private final Set<String> delivered = ConcurrentHashMap.newKeySet();
     private String table;
     private PostgresOutbox outbox;
-
-    @BeforeAll
-    static void createDatabase() {
-        database = new OutboxDatabase();
-    }
-
-    @AfterAll
-    static void dropDatabase() {
-        database.close();
-    }
 
     @BeforeEach
     void createTable() {

@@ -15,13 +15,15 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Rows that appear below a mark are looked for again and again, whatever happens meanwhile. */
 class SweepIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final ClaimRequest REQUEST = new ClaimRequest(10, Duration.ofMinutes(5), 10, Set.of(), "me");
 
     private final AtomicLong ticker = new AtomicLong();
@@ -38,11 +40,6 @@ class SweepIT {
         source = outbox.source();
         DATABASE.commit(outbox, message("first"), message("second"));
         assertThat(claimed()).containsExactly("first", "second");
-    }
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
     }
 
     @Test
