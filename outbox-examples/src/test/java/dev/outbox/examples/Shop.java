@@ -11,6 +11,7 @@ import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.testkit.EmbeddedDatabase;
+import dev.outbox.testkit.TestSql;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,13 +29,14 @@ final class Shop implements AutoCloseable {
     private static final Duration HOUR = Duration.ofHours(1);
 
     private static final HikariDataSource DATABASE = database();
+    private static final TestSql SQL = TestSql.on(DATABASE);
 
     private final Outbox outbox;
     private final Poller poller;
     private final BlockingQueue<String> delivered = new LinkedBlockingQueue<>();
 
     Shop() {
-        Sql.execute(DATABASE, "TRUNCATE orders, outbox, inbox");
+        SQL.execute("TRUNCATE orders, outbox, inbox");
         outbox = PostgresOutbox.create(DATABASE);
         // Stored before the start and delivered by the first claim; then the poller sleeps.
         outbox.transaction(
@@ -48,7 +50,7 @@ final class Shop implements AutoCloseable {
         HikariDataSource dataSource = EmbeddedDatabase.create().pool(8);
         OutboxMigrations.install(dataSource);
         OutboxMigrations.installInbox(dataSource);
-        Sql.execute(dataSource, "CREATE TABLE orders (id text PRIMARY KEY)");
+        TestSql.on(dataSource).execute("CREATE TABLE orders (id text PRIMARY KEY)");
         return dataSource;
     }
 
@@ -100,17 +102,17 @@ final class Shop implements AutoCloseable {
 
     /** The committed orders, sorted. */
     List<String> orders() {
-        return Sql.query(DATABASE, "SELECT id FROM orders ORDER BY id");
+        return SQL.query("SELECT id FROM orders ORDER BY id");
     }
 
     /** The orders of the committed messages, delivered or not, sorted. */
     List<String> messages() {
-        return Sql.query(DATABASE, "SELECT payload FROM outbox WHERE topic <> 'shop.opened' ORDER BY payload");
+        return SQL.query("SELECT payload FROM outbox WHERE topic <> 'shop.opened' ORDER BY payload");
     }
 
     /** The ids of the messages that the inbox knows, sorted. */
     List<String> received() {
-        return Sql.query(DATABASE, "SELECT message_id FROM inbox ORDER BY message_id");
+        return SQL.query("SELECT message_id FROM inbox ORDER BY message_id");
     }
 
     /** Asserts that exactly these orders are committed, each with its message. */

@@ -8,24 +8,20 @@ import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import dev.outbox.spi.Unchanged;
 import dev.outbox.testkit.InMemoryStore.Row;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** An honest source in the hands of somebody who perturbs its calls or tampers with its rows. */
-class BrokenSource implements Source {
+class BrokenSource extends ForwardingSource {
     final InMemoryStore store;
-    private final Source honest;
 
     BrokenSource(InMemoryStore store) {
+        super(store.source());
         this.store = store;
-        this.honest = store.source();
     }
 
     /** A claim that goes wrong. */
@@ -62,32 +58,12 @@ class BrokenSource implements Source {
         };
     }
 
-    @Override
-    public Claim claim(ClaimRequest request) {
-        return honestClaim(request);
-    }
-
     final Claim honestClaim(ClaimRequest request) {
-        return honest.claim(request);
-    }
-
-    @Override
-    public Unchanged settle(List<Settlement> settlements) {
-        return honestSettle(settlements);
+        return super.claim(request);
     }
 
     final Unchanged honestSettle(List<Settlement> settlements) {
-        return honest.settle(settlements);
-    }
-
-    @Override
-    public Unchanged renew(List<Lease> leases, Duration length) {
-        return honest.renew(leases, length);
-    }
-
-    @Override
-    public Optional<Duration> nextDue(Set<String> topics) {
-        return honest.nextDue(topics);
+        return super.settle(settlements);
     }
 
     List<Row> rows() {

@@ -32,7 +32,7 @@ final class InSubqueryClaim implements Variant {
     @Override
     public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
         String table = ChildSettings.fromProperties().tables().outbox();
-        return new ForwardingSource(honest) {
+        return new ForwardingTransactionalSource(honest) {
             private int claims;
 
             @Override

@@ -15,6 +15,8 @@ import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.TransactionalSource;
 import dev.outbox.spi.Unchanged;
+import dev.outbox.testkit.ForwardingInbox;
+import dev.outbox.testkit.ForwardingOutbox;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -53,7 +55,7 @@ final class Mutants {
     static final class FencedSettleNotReported implements Variant {
         @Override
         public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
-            return new ForwardingSource(honest) {
+            return new ForwardingTransactionalSource(honest) {
                 @Override
                 public Unchanged settle(List<Settlement> settlements) {
                     super.settle(settlements);
@@ -142,7 +144,7 @@ final class Mutants {
     static final class AckOutsideTheHandlersTransaction implements Variant {
         @Override
         public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
-            return new ForwardingSource(honest) {
+            return new ForwardingTransactionalSource(honest) {
                 @Override
                 public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
                     return settle(settlements).lost();
@@ -237,7 +239,7 @@ final class Mutants {
 
         @Override
         public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
-            return new ForwardingSource(honest) {
+            return new ForwardingTransactionalSource(honest) {
                 private final Set<String> unkeyed = ConcurrentHashMap.newKeySet();
                 private final Queue<Held> held = new ConcurrentLinkedQueue<>();
 
@@ -286,7 +288,7 @@ final class Mutants {
     static final class ClaimsNotBoundedByBytes implements Variant {
         @Override
         public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
-            return new ForwardingSource(honest) {
+            return new ForwardingTransactionalSource(honest) {
                 @Override
                 public Claim claim(ClaimRequest request) {
                     return super.claim(request.maxBytes(Integer.MAX_VALUE));

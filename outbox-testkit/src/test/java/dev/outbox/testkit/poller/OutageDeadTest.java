@@ -16,6 +16,7 @@ import dev.outbox.Status;
 import dev.outbox.delivery.Poller;
 import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.spi.Source;
+import dev.outbox.testkit.ForwardingSource;
 import dev.outbox.testkit.InMemoryStore;
 import java.net.SocketTimeoutException;
 import java.time.Duration;

@@ -18,6 +18,7 @@ import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Unchanged;
+import dev.outbox.testkit.ForwardingSource;
 import dev.outbox.testkit.InMemoryStore;
 import java.time.Clock;
 import java.time.Duration;
