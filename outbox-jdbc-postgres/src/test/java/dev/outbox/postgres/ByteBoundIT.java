@@ -15,7 +15,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,17 +33,11 @@ class ByteBoundIT {
     private final AtomicLong ticker = new AtomicLong();
 
     private final String table = DATABASE.newTable();
-    private PostgresOutbox outbox;
-    private Source source;
-
-    @BeforeEach
-    void open() {
-        outbox = PostgresOutbox.builder(DATABASE.pool())
-                .table(table)
-                .ticker(ticker::get)
-                .build();
-        source = outbox.source();
-    }
+    private final PostgresOutbox outbox = PostgresOutbox.builder(DATABASE.pool())
+            .table(table)
+            .ticker(ticker::get)
+            .build();
+    private final Source source = outbox.source();
 
     @Test
     void aSweepThatWasCutDoesNotHideWhatItLeft() {

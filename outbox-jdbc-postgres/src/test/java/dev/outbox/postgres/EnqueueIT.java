@@ -12,7 +12,6 @@ import java.sql.Savepoint;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,13 +26,7 @@ class EnqueueIT {
     private final String table = DATABASE.newTable();
     private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
-    private Connection tx;
-
-    @BeforeEach
-    void begin() throws SQLException {
-        tx = DATABASE.pool().getConnection();
-        tx.setAutoCommit(false);
-    }
+    private final Connection tx = DATABASE.begin();
 
     @AfterEach
     void end() throws SQLException {

@@ -15,7 +15,6 @@ import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,13 +30,7 @@ class EnqueuedIdsIT {
     private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
     private final Background background = new Background(DATABASE);
-    private Connection tx;
-
-    @BeforeEach
-    void begin() throws SQLException {
-        tx = DATABASE.pool().getConnection();
-        tx.setAutoCommit(false);
-    }
+    private final Connection tx = DATABASE.begin();
 
     @AfterEach
     void end() throws SQLException {

@@ -37,7 +37,7 @@ class InboxLockOrderIT {
     void callsWithTheSameKeysInOppositeOrdersDoNotDeadlock(String held) throws Exception {
         Future<?> forwards;
         Future<?> backwards;
-        try (Connection first = Claiming.transaction(DATABASE.pool())) {
+        try (Connection first = DATABASE.begin()) {
             enqueue(first, held);
             forwards = background.run(() -> commit("a", "m", "z"));
             background.awaitWaiting("advisory", 1);
@@ -52,7 +52,7 @@ class InboxLockOrderIT {
     }
 
     private Object commit(String... keys) throws SQLException {
-        try (Connection tx = Claiming.transaction(DATABASE.pool())) {
+        try (Connection tx = DATABASE.begin()) {
             enqueue(tx, keys);
             tx.commit();
             return keys;

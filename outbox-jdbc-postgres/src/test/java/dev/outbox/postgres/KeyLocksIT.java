@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,16 +25,9 @@ class KeyLocksIT {
     @RegisterExtension
     static final OutboxDatabase DATABASE = new OutboxDatabase();
 
-    private KeyTransactions transactions;
-    private Connection first;
-    private Connection second;
-
-    @BeforeEach
-    void begin() throws SQLException {
-        transactions = new KeyTransactions(DATABASE);
-        first = transactions.first;
-        second = transactions.second;
-    }
+    private final KeyTransactions transactions = new KeyTransactions(DATABASE);
+    private final Connection first = transactions.first;
+    private final Connection second = transactions.second;
 
     @AfterEach
     void end() throws SQLException {

@@ -15,11 +15,11 @@ final class KeyTransactions implements AutoCloseable {
     final Background background;
     private final OutboxDatabase database;
 
-    KeyTransactions(OutboxDatabase database) throws SQLException {
+    KeyTransactions(OutboxDatabase database) {
         this.database = database;
         this.background = new Background(database);
-        this.first = Claiming.transaction(database.pool());
-        this.second = Claiming.transaction(database.pool());
+        this.first = database.begin();
+        this.second = database.begin();
     }
 
     Outbox outbox(String table, Ordering ordering) {

@@ -23,7 +23,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,16 +35,9 @@ class StrictOrderingIT {
     @RegisterExtension
     static final OutboxDatabase DATABASE = new OutboxDatabase();
 
-    private KeyTransactions transactions;
-    private Connection first;
-    private Connection second;
-
-    @BeforeEach
-    void begin() throws SQLException {
-        transactions = new KeyTransactions(DATABASE);
-        first = transactions.first;
-        second = transactions.second;
-    }
+    private final KeyTransactions transactions = new KeyTransactions(DATABASE);
+    private final Connection first = transactions.first;
+    private final Connection second = transactions.second;
 
     @AfterEach
     void end() throws SQLException {

@@ -28,16 +28,14 @@ class SweepIT {
 
     private final AtomicLong ticker = new AtomicLong();
     private final String table = DATABASE.newTable();
-    private PostgresOutbox outbox;
-    private Source source;
+    private final PostgresOutbox outbox = PostgresOutbox.builder(DATABASE.pool())
+            .table(table)
+            .ticker(ticker::get)
+            .build();
+    private final Source source = outbox.source();
 
     @BeforeEach
-    void open() {
-        outbox = PostgresOutbox.builder(DATABASE.pool())
-                .table(table)
-                .ticker(ticker::get)
-                .build();
-        source = outbox.source();
+    void takeTheFirstTwo() {
         DATABASE.commit(outbox, message("first"), message("second"));
         assertThat(claimed()).containsExactly("first", "second");
     }
