@@ -19,21 +19,18 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class PurgeIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final Duration WEEK = Duration.ofDays(7);
 
     private final String table = DATABASE.newTable();
     private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
 
     private void rows(int count, Status status, String finishedAgo) {
         DATABASE.execute("INSERT INTO " + table + " (work_item_id, topic, payload, status, processed_on)"

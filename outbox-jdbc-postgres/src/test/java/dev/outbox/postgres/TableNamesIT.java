@@ -16,26 +16,22 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class TableNamesIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     @BeforeAll
     static void schemas() {
         DATABASE.execute("CREATE SCHEMA billing");
         DATABASE.execute("CREATE SCHEMA \"Shop\"");
         DATABASE.execute("CREATE SCHEMA \"tenant-a\"");
-    }
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
     }
 
     private static Outbox outbox(String table) {
