@@ -3,7 +3,7 @@ package dev.outbox;
 import java.sql.Connection;
 
 /**
- * What happens inside a transaction.
+ * What happens inside a transaction, and its answer.
  *
  * @param <T> what it answers
  * @param <X> what it may throw; it reaches the caller as it is

@@ -68,6 +68,11 @@ public record WorkItem(
         return message.body(type);
     }
 
+    /** The media type of the payload; null if neither the sender nor a serializer gave one, or the table does not store it. */
+    public @Nullable String contentType() {
+        return message.contentType();
+    }
+
     public Map<String, String> headers() {
         return message.headers();
     }

@@ -7,8 +7,13 @@ import dev.outbox.spi.Lease;
 import java.time.Duration;
 import java.util.List;
 
-/** Something that happened to work items. New kinds may be added; a listener ignores what it does not know. */
-public sealed interface OutboxEvent {
+/**
+ * Something that happened to work items. Each kind of event is a record of this interface.
+ *
+ * <p>A later version may bring new kinds, and new components of a kind. So a {@code switch} over events needs a {@code
+ * default}, and a listener reads a component by its accessor rather than by a record pattern.
+ */
+public interface OutboxEvent {
     /** Stored in the caller's transaction, which may still roll back. */
     record Enqueued(List<Message> messages) implements OutboxEvent {}
 

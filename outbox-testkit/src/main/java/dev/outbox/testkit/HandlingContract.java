@@ -56,7 +56,7 @@ interface HandlingContract {
         assertThat(item.headers()).containsEntry("traceparent", "00-1").containsValue("order");
         assertThat(item.correlationId()).isEqualTo("c-1");
         assertThat(item.tenantId()).isEqualTo("t-1");
-        assertThat(item.message().contentType()).isEqualTo("application/json");
+        assertThat(item.contentType()).isEqualTo("application/json");
         assertThat(item.message().priority()).isEqualTo(Priority.HIGH);
         assertItem(inbox, "m-1", Status.DONE, 1);
         assertThat(scenario.effects()).containsExactly("m-1");
