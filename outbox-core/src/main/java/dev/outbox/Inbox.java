@@ -27,7 +27,9 @@ import java.util.Optional;
  *
  * <pre>{@code
  * inbox.enqueue(tx, Incoming.from("shop", messageId).topic("orders.placed").payload(json));
- * inbox.poller().inTransaction(Handlers.on("orders.placed", (c, item) -> invoices.create(c, item))).start();
+ * inbox.poller()
+ *     .inTransaction(TransactionalDestination.byTopic().route("orders.placed", (c, item) -> invoices.create(c, item)))
+ *     .start();
  * }</pre>
  *
  * <p>Thread-safe; one instance per table and consumer serves the whole application.

@@ -16,7 +16,7 @@ import dev.outbox.WorkItem;
 public interface Destination {
     void deliver(WorkItem item) throws Exception;
 
-    /** Routes by topic; an item whose topic has no route fails, and is retried. */
+    /** A destination that leads each topic to another one; add at least one {@link Routes#route route}. */
     static Routes byTopic() {
         return Routes.NONE;
     }

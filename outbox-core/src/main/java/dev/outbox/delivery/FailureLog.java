@@ -141,12 +141,12 @@ final class FailureLog {
                         item));
     }
 
-    /** No handler wants it, so it counts as delivered. */
+    /** Its topic has no route, so it counts as delivered. */
     void ignored(WorkItem ignored) {
         log(
                 Kind.IGNORED,
                 ignored,
-                item -> LOG.warn("poller {}: ignored, for its topic has no handler: {}", options.name(), item));
+                item -> LOG.warn("poller {}: ignored, because its topic has no route: {}", options.name(), item));
     }
 
     /** A destination threw an {@link Error}. */

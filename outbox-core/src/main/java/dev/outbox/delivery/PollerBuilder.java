@@ -92,7 +92,7 @@ public final class PollerBuilder {
         return form(
                 destination,
                 parts -> new TransactionalDelivery(
-                        destination instanceof Handlers handlers ? handlers.toldTo(parts.errors()) : destination,
+                        destination instanceof TransactionalRoutes routes ? routes.toldTo(parts.errors()) : destination,
                         transactional,
                         parts));
     }
@@ -234,10 +234,10 @@ public final class PollerBuilder {
     }
 
     /**
-     * Only these topics, so that several pollers can share one table. Default: those with a route of {@link
-     * Destination#byTopic()} without {@link Routes#otherwise otherwise}, or with a handler of {@link Handlers} that {@link
-     * UnknownTopic#LEAVE leave} others; with any other destination all. An item of another topic holds back its key for this
-     * poller too.
+     * Only these topics, so that several pollers can share one table. Default: the topics with a route, if the destination is
+     * {@link Routes} without {@link Routes#otherwise otherwise} or {@link TransactionalRoutes} that {@link
+     * UnroutedTopic#LEAVE leave} others; with any other destination all. An item of another topic holds back its key for
+     * this poller too.
      */
     public PollerBuilder topics(String... topics) {
         for (String topic : topics) {
@@ -280,15 +280,15 @@ public final class PollerBuilder {
 
     /** The topics to claim; none means all. */
     private Set<String> claimed() {
-        ByTopic routes = destination == null ? null : ByTopic.of(destination);
-        if (!topics.isEmpty() || routes == null || routes.isForAll()) {
+        Routing routing = destination == null ? null : Routing.of(destination);
+        if (!topics.isEmpty() || routing == null || routing.takesAllTopics()) {
             return Set.copyOf(topics);
         }
-        if (routes.routes().isEmpty()) {
+        if (routing.destinations().isEmpty()) {
             throw new IllegalStateException(
-                    "the poller's destination has no route; add route(...) or otherwise(...) to Destination.byTopic()");
+                    "the poller's destination has no route; add route(...) or otherwise(...) to byTopic()");
         }
-        return Set.copyOf(routes.routes().keySet());
+        return Set.copyOf(routing.destinations().keySet());
     }
 
     private PollerOptions options() {

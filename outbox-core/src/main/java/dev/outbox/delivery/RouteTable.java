@@ -34,12 +34,12 @@ final class RouteTable {
 
     RouteTable(PollerOptions options, Object destination) {
         this.options = options;
-        ByTopic routes = ByTopic.of(destination);
-        this.byTopic = routes == null
+        Routing routing = Routing.of(destination);
+        this.byTopic = routing == null
                 ? Map.of()
-                : routes.routes().entrySet().stream()
+                : routing.destinations().entrySet().stream()
                         .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, route -> route(route.getValue())));
-        this.otherwise = route(routes == null ? destination : routes.otherwise());
+        this.otherwise = route(routing == null ? destination : routing.otherwise());
         Set<Route> distinct = new HashSet<>();
         if (options.topics().isEmpty()) {
             distinct.addAll(byTopic.values());
@@ -47,7 +47,7 @@ final class RouteTable {
         }
         options.topics().forEach(topic -> distinct.add(of(topic)));
         this.all = List.copyOf(distinct);
-        boolean refuses = routes != null && routes.otherwise() == destination;
+        boolean refuses = routing != null && routing.otherwise() == destination;
         this.destinations =
                 all.stream().filter(route -> !refuses || route != otherwise).toList();
     }

@@ -4,7 +4,7 @@ import dev.outbox.WorkItem;
 import java.sql.Connection;
 
 /**
- * A destination whose effects are written to the source's own database: they commit together with the
+ * A destination, also called handler, whose effects are written to the source's own database: they commit together with the
  * item's settle, or not at all. If the item's lease was lost meanwhile, everything is rolled back.
  *
  * <p>The transaction is READ COMMITTED, whatever the default of the pool; a poller warns at its start if that is another
@@ -16,4 +16,9 @@ import java.sql.Connection;
 @FunctionalInterface
 public interface TransactionalDestination {
     void deliver(Connection tx, WorkItem item) throws Exception;
+
+    /** A destination that leads each topic to another one; add at least one {@link TransactionalRoutes#route route}. */
+    static TransactionalRoutes byTopic() {
+        return TransactionalRoutes.NONE;
+    }
 }

@@ -2,7 +2,7 @@
  * Delivers what is stored: a {@link dev.outbox.delivery.Poller} moves work items from a source to a {@link
  * dev.outbox.delivery.Destination} and settles what became of them.
  *
- * <p>Public are the poller, its builder, the forms of a destination and of handlers, the retry policy, and the exceptions
+ * <p>Public are the poller, its builder, the forms of a destination and of routes by topic, the retry policy, and the exceptions
  * and outcomes by which a destination answers. The machinery of the poller is package-private.
  */
 @NullMarked

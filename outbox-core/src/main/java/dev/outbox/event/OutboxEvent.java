@@ -38,7 +38,7 @@ public interface OutboxEvent {
     /** Given up: a permanent failure, no attempt left, or older than the maximum age. */
     record Dead(String poller, WorkItem item, String error) implements OutboxEvent {}
 
-    /** About to be settled as Done without having been handled, as {@code UnknownTopic.IGNORE} wants. */
+    /** About to be settled as Done without having been handled, as {@code UnroutedTopic.IGNORE} wants. */
     record Ignored(String poller, WorkItem item) implements OutboxEvent {}
 
     /** Given back without a verdict: shutdown, an earlier item of its key failed, or its destination accepts nothing. */
