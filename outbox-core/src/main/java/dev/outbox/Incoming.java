@@ -1,5 +1,6 @@
 package dev.outbox;
 
+import dev.outbox.internal.CoreAccess;
 import dev.outbox.internal.Require;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
@@ -31,6 +32,10 @@ public final class Incoming {
 
     /** Stands where no topic was given; never stored. */
     private static final String NO_TOPIC = "none";
+
+    static {
+        CoreAccess.checkReceivableBy(Incoming::checkReceivable);
+    }
 
     private final String source;
     private final String messageId;
@@ -195,12 +200,7 @@ public final class Incoming {
         }
     }
 
-    /**
-     * For inboxes: refuses to receive what only a handler would heed.
-     *
-     * @throws IllegalArgumentException if it has a topic, a key, a due time or a priority
-     */
-    public void checkReceivable() {
+    private void checkReceivable() {
         refuse(hasTopic, "a topic", "topic");
         refuse(message.key() != null, "a key", "key");
         refuse(message.due() != null, "a due time", "due");

@@ -1,5 +1,6 @@
 package dev.outbox;
 
+import dev.outbox.internal.CoreAccess;
 import dev.outbox.internal.OneLine;
 import dev.outbox.internal.Require;
 import java.nio.charset.StandardCharsets;
@@ -37,6 +38,10 @@ public final class Message {
 
     private static final Instant EARLIEST_DUE = Instant.parse("0001-01-01T00:00:00Z");
     private static final Instant LATEST_DUE = Instant.parse("9999-12-31T23:59:59Z");
+
+    static {
+        CoreAccess.serializeBy(Message::serializedBy);
+    }
 
     private final String topic;
     private final Fields fields;
@@ -140,14 +145,7 @@ public final class Message {
         });
     }
 
-    /**
-     * For outboxes, inboxes and sources: the message with its body, if it has one, encoded into the payload, and with
-     * {@link #body(Class)} decoding by this serializer.
-     *
-     * @param serializer null where there is none
-     * @throws IllegalArgumentException if the body cannot be encoded, or there is a body and no serializer
-     */
-    public Message serializedBy(@Nullable PayloadSerializer serializer) {
+    private Message serializedBy(@Nullable PayloadSerializer serializer) {
         Object body = fields.body;
         if (body != null && serializer == null) {
             throw new IllegalArgumentException("message to " + topic + " has a body, but there is no serializer;"

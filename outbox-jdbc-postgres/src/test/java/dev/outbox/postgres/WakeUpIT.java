@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -325,7 +326,7 @@ class WakeUpIT {
     void aBoundOutboxEnqueuesInTheCurrentTransactionAndWakesAfterItsCommit() throws SQLException {
         try (Connection tx = dataSource.getConnection()) {
             tx.setAutoCommit(false);
-            List<Runnable> afterCommit = new ArrayList<>();
+            List<Consumer<CurrentTransaction.Completion>> afterCompletion = new ArrayList<>();
             BoundOutbox bound = outbox.in(new CurrentTransaction() {
                 @Override
                 public Connection connection() {
@@ -333,8 +334,8 @@ class WakeUpIT {
                 }
 
                 @Override
-                public void afterCommit(Runnable action) {
-                    afterCommit.add(action);
+                public void afterCompletion(Consumer<Completion> action) {
+                    afterCompletion.add(action);
                 }
             });
 
@@ -343,7 +344,7 @@ class WakeUpIT {
                     .hasSize(2);
             tx.commit();
             assertNothingIsDelivered();
-            afterCommit.forEach(Runnable::run);
+            afterCompletion.forEach(action -> action.accept(CurrentTransaction.Completion.COMMITTED));
         }
 
         assertDelivered("a", "b", "c");
@@ -358,7 +359,7 @@ class WakeUpIT {
             }
 
             @Override
-            public void afterCommit(Runnable action) {
+            public void afterCompletion(Consumer<Completion> action) {
                 throw new AssertionError("nothing was enqueued");
             }
         });

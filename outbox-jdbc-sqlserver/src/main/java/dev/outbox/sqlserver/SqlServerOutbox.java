@@ -8,6 +8,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.Stage;
 import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.delivery.internal.Emitter;
+import dev.outbox.internal.CollectingStage;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.queue.LiveTable;
 import dev.outbox.jdbc.internal.queue.TableQueue;
@@ -69,7 +70,7 @@ public final class SqlServerOutbox implements Outbox {
 
     @Override
     public Stage stage() {
-        return Stage.over(this, message -> enqueue.get().prepare(message));
+        return new CollectingStage(this, message -> enqueue.get().prepare(message));
     }
 
     private Enqueued wakingAfter(Connection tx, Enqueued enqueued) {

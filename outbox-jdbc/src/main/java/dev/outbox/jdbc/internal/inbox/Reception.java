@@ -9,6 +9,7 @@ import dev.outbox.Receipt;
 import dev.outbox.Receipt.Kind;
 import dev.outbox.delivery.internal.Emitter;
 import dev.outbox.event.OutboxEvent;
+import dev.outbox.internal.CoreAccess;
 import dev.outbox.jdbc.internal.enqueue.MessageRow;
 import dev.outbox.jdbc.internal.sql.CallersTransaction;
 import dev.outbox.jdbc.internal.sql.StorableText;
@@ -135,7 +136,7 @@ public final class Reception {
 
     public Receipt receive(Connection tx, Incoming incoming, Receiving receiving) throws SQLException {
         Identity identity = identify(incoming);
-        incoming.checkReceivable();
+        CoreAccess.checkReceivable(incoming);
         byte[] hash = incoming.hash();
         CallersTransaction.check("receive", tx);
         Receipt receipt = present(identity, receiving.take(identity, hash)).receipt();
