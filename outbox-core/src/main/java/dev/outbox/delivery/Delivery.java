@@ -28,21 +28,15 @@ abstract class Delivery {
     private final BooleanSupplier stopping;
 
     /** What every form works with. */
-    record Parts(
-            PollerOptions options,
-            RouteTable routes,
-            InFlight inFlight,
-            Settler settler,
-            ErrorReport errors,
-            BooleanSupplier stopping) {}
+    record Parts(PollerContext context, Settler settler, BooleanSupplier stopping) {}
 
     Delivery(Parts parts) {
-        this.options = parts.options();
+        this.options = parts.context().options();
         this.verdicts = new Verdicts(options);
-        this.routes = parts.routes();
-        this.inFlight = parts.inFlight();
+        this.routes = parts.context().routes();
+        this.inFlight = parts.context().inFlight();
         this.settler = parts.settler();
-        this.errors = parts.errors();
+        this.errors = parts.context().errors();
         this.stopping = parts.stopping();
     }
 

@@ -15,17 +15,17 @@ final class ErrorReport {
 
     private final PollerOptions options;
     private final FailureLog log;
-    private final HeartbeatSender vitals;
+    private final HeartbeatSender heartbeat;
 
-    ErrorReport(PollerOptions options, FailureLog log, HeartbeatSender vitals) {
+    ErrorReport(PollerOptions options, FailureLog log, HeartbeatSender heartbeat) {
         this.options = options;
         this.log = log;
-        this.vitals = vitals;
+        this.heartbeat = heartbeat;
     }
 
     /** An error that a destination threw. */
     void survived(WorkItem item, Error error) {
-        quietly(() -> vitals.survived(error));
+        quietly(() -> heartbeat.survived(error));
         quietly(() -> log.error(item, error));
         quietly(() -> options.emit(() -> new OutboxEvent.ErrorSurvived(options.name(), "destination", error)));
     }
@@ -36,7 +36,7 @@ final class ErrorReport {
      * @param where the thread's part
      */
     void survived(String where, Throwable error) {
-        quietly(() -> vitals.survived(error));
+        quietly(() -> heartbeat.survived(error));
         quietly(() -> LOG.error(
                 "poller {}: survived an error in its {} thread and goes on",
                 options.name(),
@@ -72,7 +72,7 @@ final class ErrorReport {
         }
     }
 
-    /** No handler wants this item, so it counts as delivered. */
+    /** The topic of this item has no route, so it counts as delivered. */
     void ignored(WorkItem item) {
         guarded("deliver", () -> log.ignored(item));
         guarded("deliver", () -> options.emit(() -> new OutboxEvent.Ignored(options.name(), item)));

@@ -92,7 +92,9 @@ public final class PollerBuilder {
         return form(
                 destination,
                 parts -> new TransactionalDelivery(
-                        destination instanceof TransactionalRoutes routes ? routes.toldTo(parts.errors()) : destination,
+                        destination instanceof TransactionalRoutes routes
+                                ? routes.toldTo(parts.context().errors())
+                                : destination,
                         transactional,
                         parts));
     }

@@ -24,15 +24,15 @@ final class Renewer {
     private final Settler settler;
     private final Verdicts verdicts;
     private final ErrorReport errors;
-    private final Runnable onStuck;
+    private final Dispatcher dispatcher;
 
-    Renewer(PollerOptions options, InFlight inFlight, Settler settler, ErrorReport errors, Runnable onStuck) {
-        this.options = options;
-        this.inFlight = inFlight;
+    Renewer(PollerContext context, Settler settler, Dispatcher dispatcher) {
+        this.options = context.options();
+        this.inFlight = context.inFlight();
         this.settler = settler;
         this.verdicts = new Verdicts(options);
-        this.errors = errors;
-        this.onStuck = onStuck;
+        this.errors = context.errors();
+        this.dispatcher = dispatcher;
     }
 
     /** How often to look: twice in a third of the lease. */
@@ -67,7 +67,7 @@ final class Renewer {
     private void giveUp(Run run) {
         if (run.isUntouched()) {
             settler.add(verdicts.releaseRest(run)); // our workers hang; another poller may have time
-            onStuck.run();
+            dispatcher.forgetPromised();
         } else {
             lose(run);
         }

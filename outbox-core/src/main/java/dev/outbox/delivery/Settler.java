@@ -52,15 +52,17 @@ final class Settler {
 
     private long lockedTry;
 
-    private final Consumer<Verdict> onSettled;
+    private final HeartbeatSender heartbeat;
     private final FailureLog log;
     private final ErrorReport errors;
+    private final Consumer<Verdict> onSettled;
 
-    Settler(PollerOptions options, InFlight inFlight, FailureLog log, ErrorReport errors, Consumer<Verdict> onSettled) {
-        this.options = options;
-        this.inFlight = inFlight;
-        this.log = log;
-        this.errors = errors;
+    Settler(PollerContext context, Consumer<Verdict> onSettled) {
+        this.options = context.options();
+        this.inFlight = context.inFlight();
+        this.heartbeat = context.heartbeat();
+        this.log = context.log();
+        this.errors = context.errors();
         this.onSettled = onSettled;
     }
 
@@ -243,7 +245,10 @@ final class Settler {
             });
             errors.guarded("settle", () -> options.emit(() -> event(verdict)));
         }
-        errors.guarded("settle", () -> onSettled.accept(verdict));
+        errors.guarded("settle", () -> {
+            heartbeat.delivered(verdict.delivery());
+            onSettled.accept(verdict);
+        });
     }
 
     private OutboxEvent event(Verdict verdict) {

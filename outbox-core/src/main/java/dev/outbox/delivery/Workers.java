@@ -13,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +30,7 @@ final class Workers {
     private final int concurrency;
     private final Delivery delivery;
     private final RouteTable routes;
-    private final Consumer<Throwable> onError;
+    private final ErrorReport errors;
 
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
@@ -56,12 +55,12 @@ final class Workers {
     /** What a worker does next. */
     private record Job(Lane lane, List<Run> runs) {}
 
-    Workers(Executor executor, int concurrency, Delivery delivery, RouteTable routes, Consumer<Throwable> onError) {
+    Workers(Executor executor, PollerContext context, Delivery delivery) {
         this.executor = executor;
-        this.concurrency = concurrency;
+        this.concurrency = context.options().concurrency();
         this.delivery = delivery;
-        this.routes = routes;
-        this.onError = onError;
+        this.routes = context.routes();
+        this.errors = context.errors();
     }
 
     /** @throws RejectedExecutionException if the executor takes no more work and nobody is at it */
@@ -175,7 +174,7 @@ final class Workers {
             }
             left = true;
         } catch (Throwable error) {
-            onError.accept(error);
+            errors.survived("deliver", error);
         } finally {
             if (!left) {
                 leave(); // its place must not be lost
@@ -190,7 +189,7 @@ final class Workers {
         try {
             goOn = delivery.deliver(job.runs);
         } catch (Throwable error) {
-            onError.accept(error);
+            errors.survived("deliver", error);
         } finally {
             done(job, goOn);
         }
