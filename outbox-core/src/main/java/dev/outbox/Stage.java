@@ -17,7 +17,7 @@ import java.sql.Connection;
  *
  * <p>A message goes through three states. It is <em>staged</em> by {@link #add}, with the id it keeps. A flush
  * makes staged messages <em>pending</em>, in their order, by encoding and checking them, and then stores all
- * pending ones in one statement, which passes over ids that are there already. They leave the stage only when
+ * pending ones in one statement, which skips ids that the table holds already. They leave the stage only when
  * {@link #committed} says so. Therefore:
  *
  * <ul>
@@ -61,13 +61,12 @@ public interface Stage {
     }
 
     /**
-     * To be called when the transaction of the last flush has committed, and only then: forgets what that flush
-     * wrote, and wakes the pollers. Messages that it did not write, because it failed or they were added later,
-     * stay.
+     * Forgets the messages that the last flush wrote, and wakes the pollers. Call it when the transaction of that flush has
+     * committed, and only then. Messages that the flush did not write stay: it failed, or they were added later.
      */
     void committed();
 
-    /** True if nothing waits for a flush or for the news of a commit. */
+    /** True if no message waits for a flush or for {@link #committed}. */
     boolean isEmpty();
 
     /** A new stage that prepares messages as this one does, and stores them through another outbox that wraps this one's. */

@@ -6,7 +6,7 @@ import java.sql.Connection;
  * What happens inside a transaction, and its answer.
  *
  * @param <T> what it answers
- * @param <X> what it may throw; it reaches the caller as it is
+ * @param <X> what it may throw; it reaches the caller unchanged
  */
 @FunctionalInterface
 public interface TransactionWork<T, X extends Exception> {

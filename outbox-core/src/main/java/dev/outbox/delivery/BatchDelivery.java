@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One call for many runs: the next item of each, round by round.
  *
- * <p>A call that throws, or answers the wrong number of outcomes, judges nobody: a single bad item may have spoilt it.
- * Its items are called again in halves, and only the failure of a call with one item is that item's own. The route
+ * <p>A call that throws, or answers the wrong number of outcomes, gives no verdict: a single bad item may have caused it.
+ * Its items are called again in halves, and only a call with one item tells that this item failed. The route
  * remembers how many items a call can have, so that bad items are found once and not at every call.
  */
 final class BatchDelivery extends Delivery {
@@ -82,7 +82,7 @@ final class BatchDelivery extends Delivery {
         goOn.forEach(run -> run.waits(now));
     }
 
-    /** @return those of the items that are to be called again in halves, because the call has judged nobody */
+    /** @return those of the items that are to be called again in halves, because the call gave no verdict */
     private List<Begun> call(List<Begun> wanted, List<Run> goOn) {
         Route route = routes.of(wanted.get(0).item());
         boolean permitted = mayCall(route, wanted.get(0).run());
@@ -125,7 +125,7 @@ final class BatchDelivery extends Delivery {
         return List.of();
     }
 
-    /** What may not be called any more goes back, without counting an attempt: an earlier call has judged nobody. */
+    /** Gives back what may not be called any more. No attempt is counted, because an earlier call gave no verdict. */
     private boolean isCalled(Begun one, boolean permitted, DeliveryCall call) {
         if (isStopping()) {
             settler.add(verdicts.withRest(verdicts.release(one.run(), one.item(), false)));

@@ -89,7 +89,7 @@ abstract class Delivery {
      * What became of an item.
      *
      * @param besideSuccess whether the same call delivered other items: then the route is not to blame
-     * @return null if nobody wants to know, because its lease is lost
+     * @return null if the lease is lost, because then there is nothing to settle
      */
     @Nullable
     Verdict judge(
@@ -164,7 +164,7 @@ abstract class Delivery {
                 || (Outages.isBrokenConnection(cause) && routes.of(item).acceptsNothing(item, options.now()));
     }
 
-    /** The predicate is the user's: one that fails recognises nothing. */
+    /** The predicate belongs to the user: if it fails, nothing is recognised. */
     private boolean isRecognised(Throwable cause) {
         try {
             return options.outage().test(cause);
@@ -236,7 +236,7 @@ abstract class Delivery {
         }
     }
 
-    /** What is left of a run goes back, or is dropped if it is not ours any more. */
+    /** Gives back what is left of a run, or drops it if its lease is lost. */
     final void finish(Run run) {
         Route.Permit permit = run.permit();
         if (permit != null) {

@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of errors that the poller survived: in the log, to listeners and with the next heartbeat; and of what befell items
- * beside their verdicts, such as a lost lease. It throws nothing itself, for memory may be short. Thread-safe.
+ * Reports errors that the poller survived: in the log, to listeners and with the next heartbeat. It also reports what happens
+ * to items apart from their verdicts, such as a lost lease. It throws nothing itself, because memory may be short. Thread-safe.
  */
 final class ErrorReport {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
@@ -46,8 +46,8 @@ final class ErrorReport {
     }
 
     /**
-     * Tells others of something that has happened. What they throw is an error that the poller survives: it must not keep
-     * what has happened from being noted.
+     * Tells the log or listeners of something that has happened. What they throw is an error that the poller survives: the poller
+     * must still take note of what has happened.
      *
      * @param where the thread's part
      */
@@ -60,7 +60,7 @@ final class ErrorReport {
     }
 
     /**
-     * The leases of these items are over, and nothing of them was settled.
+     * The leases of these items have ended before a settle.
      *
      * @param where the thread's part
      * @param what what happened to them, for the log

@@ -11,16 +11,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves items from a source to a destination and settles what happened.
+ * Moves items from a source to a destination and settles the outcome.
  *
- * <p>Started, it has a thread that claims, one that settles, one that renews leases and one that purges,
- * and delivers on its own threads or the given executor. Each of the four uses a connection while it runs a statement, so
- * that none waits for another: at most four at a time, mostly two; a
- * transactional destination one more per item under way. Any number of pollers, in one JVM or many, may
- * share a source's table.
+ * <p>A started poller has four threads: one claims, one settles, one renews leases, and one purges and sends heartbeats. It
+ * delivers on further threads of its own or on the given executor. Each of the four uses a connection while it runs a
+ * statement, so that none waits for another: at most four at a time, mostly two. A transactional destination uses one more
+ * per item under way. Any number of pollers, in one JVM or many, may share a source's table.
  *
- * <p>Only {@link #close()} ends it. An exception or {@link Error} of a destination is a failed attempt. An exception or
- * error in one of its own threads, {@link OutOfMemoryError} included, is logged, told to listeners and noted with the
+ * <p>Only {@link #close()} ends a poller. An exception or {@link Error} of a destination is a failed attempt. An exception or
+ * error in one of its own threads, {@link OutOfMemoryError} included, is logged, told to listeners and reported with the
  * heartbeat; the thread goes on after a second.
  *
  * <p>Thread-safe: any method may be called from any thread, a destination's included.
@@ -73,7 +72,8 @@ public final class Poller implements AutoCloseable {
     }
 
     /**
-     * Starts polling; does nothing if it is running. Returns at once: a database that is down is waited for.
+     * Starts polling; does nothing if the poller is running. Returns at once: if the database is down, the poller waits for
+     * it.
      *
      * @throws IllegalStateException if it was closed
      */
@@ -101,7 +101,7 @@ public final class Poller implements AutoCloseable {
 
     /**
      * Claims one batch, delivers it on this thread and settles it: a poller without threads, for tests and
-     * for loops of your own. Leases are not renewed. While its destination accepts nothing it claims only what the
+     * for loops of your own. Leases are not renewed. While the destination accepts nothing, it claims only the items that the
      * destination may be called with now.
      *
      * @return how many items were claimed
@@ -137,12 +137,12 @@ public final class Poller implements AutoCloseable {
     }
 
     /**
-     * Stops claiming, gives back at once what nobody has begun to deliver (its attempt uncounted), waits for
-     * deliveries under way until the drain timeout, then interrupts them and gives those back that return
-     * (their attempt stays counted). A delivery that ignores the interrupt keeps its lease until it expires.
+     * Stops claiming and at once gives back the items whose delivery has not begun; their attempt is not counted. Waits for
+     * deliveries under way until the drain timeout, then interrupts them. The items of those that return are given back; their
+     * attempt stays counted. A delivery that ignores the interrupt keeps its lease until it expires.
      *
-     * <p>Idempotent; a second call waits for the first. Called by a destination or a listener it returns at
-     * once and closes behind it.
+     * <p>Idempotent; a second call waits for the first. A call by a destination or a listener returns at once, and the poller
+     * closes on another thread.
      */
     @Override
     public void close() {
@@ -185,7 +185,7 @@ public final class Poller implements AutoCloseable {
         dispatcher.shutDown();
     }
 
-    /** One that delivers, or one of the poller's own: it would wait for itself. */
+    /** Whether this thread would wait for itself, because it delivers or is one of the poller's own. */
     private boolean isOwnThread() {
         return dispatcher.isOwnThread() || threads().anyMatch(PollerThread::isCurrent);
     }

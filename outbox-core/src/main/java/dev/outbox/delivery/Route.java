@@ -108,7 +108,7 @@ final class Route {
         }
     }
 
-    /** The latest so many entries. */
+    /** Keeps the latest {@link #MOST} entries. */
     private static final class Recent<T> extends LinkedHashMap<String, T> {
         private static final long serialVersionUID = 1L;
 

@@ -26,10 +26,10 @@ final class RouteTable {
     /** The route of every other topic. */
     private final Route otherwise;
 
-    /** Those that items of this poller can go to. */
+    /** The routes that items of this poller can take. */
     private final List<Route> all;
 
-    /** The same without the route of topics that have no destination: those items are only refused. */
+    /** The same routes, but without that of topics that have no destination: those items are only refused. */
     private final List<Route> destinations;
 
     RouteTable(PollerOptions options, Object destination) {
@@ -61,7 +61,7 @@ final class RouteTable {
         return destinations.size() > 1;
     }
 
-    /** Those with a destination, whose calls may take long. */
+    /** The routes with a destination, whose calls may take long. */
     List<Route> destinations() {
         return destinations;
     }

@@ -80,9 +80,9 @@ final class TransactionalDelivery extends OneByOneDelivery {
     }
 
     /**
-     * Whether our own part failed, rather than the handler. A connection that could not be opened always is ours. One that
-     * was lost in the handler's hands may have been killed by the message, so each item is excused once. A settle that may
-     * succeed the next time, for another transaction had locked the row, is no fault of the handler's.
+     * Whether the poller's part failed, rather than the handler. A connection that could not be opened always is the poller's
+     * part. The message may have killed a connection that the handler lost, so each item is excused once. A settle that may
+     * succeed the next time, because another transaction had locked the row, is not the handler's fault.
      */
     private boolean isOurs(WorkItem item, Throwable failure, Step step) {
         if (step == Step.OPEN) {
