@@ -103,18 +103,19 @@ final class BatchDelivery extends Delivery {
         } catch (Throwable e) {
             failure = e;
         }
-        DeliveryCall.Interruption interruption = call.end();
+        call.end();
+        DeliveryCall.Interruption interruption = call.endedBy();
         items.forEach(one -> one.run().called(options.now()));
         if (failure == null) {
             route.batchAnswered(items.size());
-            settle(items, outcomes, call, interruption, goOn);
+            settle(items, outcomes, call, goOn);
         } else if (items.size() == 1
                 || interruption == DeliveryCall.Interruption.CLOSING
                 || interruption == DeliveryCall.Interruption.LEASE_LOST
                 || failure instanceof RetryAfterException
                 || isOutage(items.get(0).item(), failure)) {
             Outcome outcome = Verdicts.outcome(failure);
-            settle(items, items.stream().map(item -> outcome).toList(), call, interruption, goOn);
+            settle(items, items.stream().map(item -> outcome).toList(), call, goOn);
         } else {
             if (failure instanceof Error error) {
                 errors.survived(items.get(0).item(), error);
@@ -160,12 +161,7 @@ final class BatchDelivery extends Delivery {
         return outcomes;
     }
 
-    private void settle(
-            List<Begun> items,
-            List<Outcome> outcomes,
-            DeliveryCall call,
-            DeliveryCall.@Nullable Interruption interruption,
-            List<Run> goOn) {
+    private void settle(List<Begun> items, List<Outcome> outcomes, DeliveryCall call, List<Run> goOn) {
         boolean anyDone = false;
         for (int i = 0; i < items.size() && !anyDone; i++) {
             if (outcomes.get(i) instanceof Outcome.Done) {
@@ -176,7 +172,7 @@ final class BatchDelivery extends Delivery {
         List<List<Verdict>> groups = new ArrayList<>();
         for (int i = 0; i < items.size(); i++) {
             Begun one = items.get(i);
-            Verdict verdict = judge(one.run(), one.item(), outcomes.get(i), call, interruption, anyDone);
+            Verdict verdict = judge(one.run(), one.item(), outcomes.get(i), call, anyDone);
             if (verdict != null) {
                 groups.add(verdicts.withRest(verdict));
                 if (verdict.letsItsRunGoOn()) {

@@ -92,15 +92,9 @@ abstract class Delivery {
      * @return null if the lease is lost, because then there is nothing to settle
      */
     @Nullable
-    Verdict judge(
-            Run run,
-            WorkItem item,
-            Outcome outcome,
-            DeliveryCall call,
-            DeliveryCall.@Nullable Interruption interruption,
-            boolean besideSuccess) {
+    Verdict judge(Run run, WorkItem item, Outcome outcome, DeliveryCall call, boolean besideSuccess) {
         try {
-            return judged(run, item, outcome, call, interruption, besideSuccess);
+            return judged(run, item, outcome, call, besideSuccess);
         } catch (Throwable e) { // exceptions are the user's classes: the verdicts on other items must not suffer
             errors.survived("deliver", e);
             return verdicts.failed(run, item, e, Route.Standing.HEALTHY, call.started());
@@ -108,12 +102,7 @@ abstract class Delivery {
     }
 
     private @Nullable Verdict judged(
-            Run run,
-            WorkItem item,
-            Outcome outcome,
-            DeliveryCall call,
-            DeliveryCall.@Nullable Interruption interruption,
-            boolean besideSuccess) {
+            Run run, WorkItem item, Outcome outcome, DeliveryCall call, boolean besideSuccess) {
         long started = call.started();
         if (outcome instanceof Outcome.Done) {
             return verdicts.done(run, item, started);
@@ -122,10 +111,10 @@ abstract class Delivery {
             inFlight.settled(run, item);
             return null;
         }
-        if (interruption == DeliveryCall.Interruption.CLOSING) {
+        if (call.endedBy() == DeliveryCall.Interruption.CLOSING) {
             return verdicts.release(run, item, true);
         }
-        if (interruption == DeliveryCall.Interruption.TOO_LONG) {
+        if (call.endedBy() == DeliveryCall.Interruption.TOO_LONG) {
             Throwable tooLong =
                     new TimeoutException("delivery took longer than maxDeliveryTime " + options.maxDeliveryTime());
             return verdicts.failed(run, item, tooLong, standing(item, tooLong, false, call, besideSuccess), started);

@@ -71,12 +71,12 @@ final class TransactionalDelivery extends OneByOneDelivery {
     }
 
     private boolean failed(Run run, WorkItem item, Throwable failure, Step step, DeliveryCall call) {
-        DeliveryCall.Interruption interruption = call.end();
+        call.end();
         run.called(options.now());
-        if (interruption == null && !run.isTakenAway() && isOurs(item, failure, step)) {
+        if (call.endedBy() == null && !run.isTakenAway() && isOurs(item, failure, step)) {
             return settle(verdicts.excused(run, item, failure, routes.of(item).pause(), call.started()));
         }
-        return settle(judge(run, item, Verdicts.outcome(failure), call, interruption, false));
+        return settle(judge(run, item, Verdicts.outcome(failure), call, false));
     }
 
     /**
