@@ -18,7 +18,7 @@ public interface CurrentTransaction {
         COMMITTED,
         /** It rolled back. */
         ROLLED_BACK,
-        /** Nobody can tell, for instance because the connection was lost during the commit. */
+        /** Its outcome is unknown, for instance because the connection was lost during the commit. */
         UNKNOWN
     }
 

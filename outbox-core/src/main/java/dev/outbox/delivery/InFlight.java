@@ -87,7 +87,7 @@ final class InFlight {
         return wasOpen;
     }
 
-    /** The leases of these items are lost. @return those that were open until now: nobody else tells of their loss */
+    /** The leases of these items are lost. @return those that were open until now: the caller tells of their loss */
     List<WorkItem> lost(Run run, List<WorkItem> items) {
         return items.stream().filter(item -> settled(run, item)).toList();
     }

@@ -8,10 +8,10 @@ import java.util.Set;
 /**
  * Claims, again and again.
  *
- * <p>While items come, it claims as long as there is room: one batch being delivered and one waiting, so
- * that the next claim overlaps with delivery and settle. When nothing comes it waits, twice as long each
- * time, but not past the next due time, and starts afresh when it is woken. A source that fails is asked
- * again after a growing pause, for ever: a database that is down, at start or later, is only a pause.
+ * <p>While items come, it claims as long as there is room: one batch is being delivered and one waits, so
+ * that the next claim overlaps with delivery and settle. When nothing comes it pauses, twice as long each
+ * time, but not past the next due time. A wake-up ends the pause, and the next one is short again. If the source fails, it is
+ * asked again after a growing pause, for ever: a database that is down, at start or later, only causes a pause.
  *
  * <p>A claim that found something is followed by another one, unless the source says that it has seen everything and wake-ups
  * can be relied on: see {@link Announcements}.
@@ -134,7 +134,7 @@ final class PollLoop extends PollerThread {
         triggers.await(claimer.failed(failure).toNanos());
     }
 
-    /** A pause, in which slow routes are called. It ends early if one of them recovers, for then there is more to claim. */
+    /** A pause, in which slow routes are called. It ends early if one of them recovers, because then there is more to claim. */
     private void idle() {
         Set<Route> slow = routes.slow();
         long end = System.nanoTime() + idle;

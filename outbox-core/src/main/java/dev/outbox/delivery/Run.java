@@ -29,7 +29,7 @@ final class Run {
     /** Items that a settle under way ends. */
     private final Set<String> settling = new HashSet<>();
 
-    /** Items that take no room, for another transaction has locked their rows. */
+    /** Items that take no room, because another transaction has locked their rows. */
     private final Set<String> aside = new HashSet<>();
 
     private @Nullable DeliveryCall call;
@@ -204,7 +204,7 @@ final class Run {
         return open.remove(item.id());
     }
 
-    /** Whether it takes no room, for another transaction has locked its row. */
+    /** Whether it takes no room, because another transaction has locked its row. */
     synchronized boolean isAside(WorkItem item) {
         return aside.contains(item.id());
     }

@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Settles verdicts, again and again. Stopped, it first settles what is left, for as long as a close waits for that. */
+/** Settles verdicts, again and again. After a stop it settles what is left, as long as the close waits for it. */
 final class SettleLoop extends PollerThread {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
 

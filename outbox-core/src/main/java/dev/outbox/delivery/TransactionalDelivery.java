@@ -65,7 +65,7 @@ final class TransactionalDelivery extends OneByOneDelivery {
             accepted(item, call);
         } finally {
             settler.tell(done, fenced);
-            settler.wake(); // whoever waits for room is told by the settling thread
+            settler.wake(); // the settling thread tells a claim that waits for room
         }
         return !fenced;
     }

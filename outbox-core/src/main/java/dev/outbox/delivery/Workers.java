@@ -193,7 +193,7 @@ final class Workers {
         } finally {
             done(job, goOn);
         }
-        start(goOn.size()); // other workers, for this one may take a run that hangs
+        start(goOn.size()); // other workers, because this one may take a run that hangs
     }
 
     private void done(Job job, List<Run> goOn) {

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an outbox, inbox or source does with a message, and its user never does. So it is no method of the user's types: each
- * of them hands its part over to this class when it is loaded.
+ * Operations on messages that outboxes, inboxes and sources need and users do not. They are private methods of {@link Message}
+ * and {@link Incoming}, which hand them over to this class when they are loaded.
  */
 public final class CoreAccess {
     private static volatile @Nullable BiFunction<Message, @Nullable PayloadSerializer, Message> serializing;
@@ -29,7 +29,7 @@ public final class CoreAccess {
     }
 
     /**
-     * Refuses to receive what only a handler would heed.
+     * Refuses to receive a message with settings that only a handler uses.
      *
      * @throws IllegalArgumentException if it has a topic, a key, a due time or a priority
      */

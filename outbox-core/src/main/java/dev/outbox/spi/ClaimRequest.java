@@ -15,7 +15,7 @@ import java.util.Set;
  * @param topics claim only these; empty means all
  * @param except do not claim these now: their destination accepts nothing
  * @param onDead whether an item that becomes Dead at this claim blocks its key
- * @param owner the poller's name, for people to read
+ * @param owner the poller's name, stored for operators
  */
 public record ClaimRequest(
         int count,

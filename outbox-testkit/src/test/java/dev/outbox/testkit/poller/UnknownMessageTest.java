@@ -106,12 +106,15 @@ class UnknownMessageTest {
 
     @Test
     void aDestinationByTopicWithoutARouteIsRefused() {
-        PollerBuilder builder = poller().to(Destination.byTopic());
+        assertRefused(poller().to(Destination.byTopic()));
+        assertRefused(
+                Poller.from(new TransactionalFake(store.source())).inTransaction(TransactionalDestination.byTopic()));
+    }
 
+    private static void assertRefused(PollerBuilder builder) {
         assertThatThrownBy(builder::build)
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage(
-                        "the poller's destination has no route; add route(...) or otherwise(...) to" + " byTopic()");
+                .hasMessage("the poller's destination has no route; add route(...) or otherwise(...) to byTopic()");
     }
 
     @Test
