@@ -87,8 +87,9 @@ class TableNamesIT {
     void aNameThatIsNoPlainNameIsRefused(String table) {
         assertThatThrownBy(() -> PostgresOutbox.builder(DATABASE.pool()).table(table))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageMatching("(?s)(schema|table) must be letters, digits and underscores, not start with a digit"
-                        + " and have at most 63 characters, was \".*\"");
+                .hasMessageMatching("(?s)(table must be letters, digits and underscores, not start with a digit"
+                        + " and have at most 63 characters"
+                        + "|schema must have 1 to 128 characters, none of them a control character), was \".*\"");
     }
 
     @Test
