@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.delivery.Poller;
 import dev.outbox.jdbc.internal.sql.BorrowedConnection;
 import dev.outbox.jdbc.internal.sql.Connections;
@@ -168,7 +169,7 @@ class BorrowedConnectionIT {
         config.setTransactionIsolation("TRANSACTION_REPEATABLE_READ");
         config.setAutoCommit(false);
         try (HikariDataSource pool = new HikariDataSource(config)) {
-            PostgresOutbox outbox = PostgresOutbox.builder(pool).table(table).build();
+            Outbox outbox = PostgresOutbox.builder(pool).table(table).build();
             DATABASE.commit(
                     outbox, Message.to("t").payload("a"), Message.to("t").payload("b"));
             List<String> seen = new ArrayList<>();
@@ -210,8 +211,7 @@ class BorrowedConnectionIT {
     @Test
     void whatWasPreparedForAColumnOfAnotherTypeIsPreparedAnew() {
         String table = DATABASE.newTable();
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(carelessPool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(carelessPool()).table(table).build();
         Source source = outbox.source();
         ClaimRequest request = new ClaimRequest(10, Duration.ofHours(1), 3, Set.of(), "test");
         for (int i = 0; i < 4; i++) {

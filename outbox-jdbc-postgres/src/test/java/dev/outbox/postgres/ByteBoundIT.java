@@ -4,6 +4,7 @@ import static dev.outbox.postgres.Plans.Planned.PINNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -33,7 +34,7 @@ class ByteBoundIT {
     private final AtomicLong ticker = new AtomicLong();
 
     private final String table = DATABASE.newTable();
-    private final PostgresOutbox outbox = PostgresOutbox.builder(DATABASE.pool())
+    private final Outbox outbox = PostgresOutbox.builder(DATABASE.pool())
             .table(table)
             .ticker(ticker::get)
             .build();

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
 import dev.outbox.Ordering;
+import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Settlement;
@@ -44,7 +45,7 @@ class ClaimConcurrencyIT {
 
     private final AtomicLong ticker = new AtomicLong();
     private final String table = DATABASE.newTable();
-    private final PostgresOutbox outbox = PostgresOutbox.builder(IMPATIENT)
+    private final Outbox outbox = PostgresOutbox.builder(IMPATIENT)
             .table(table)
             .ordering(Ordering.RELAXED)
             .ticker(ticker::get)

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Ack;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.delivery.Outcome;
@@ -56,8 +57,7 @@ class FourPollerDrainIT {
 
     @Test
     void hundredThousandMessagesAreEachDeliveredOnce() throws Exception {
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         start(outbox, poller -> poller.to(this::take));
 
         Set<String> committed = produce(outbox, MANY, 500);
@@ -70,7 +70,7 @@ class FourPollerDrainIT {
 
     @Test
     void deliveredRowsAreDeletedIfAsked() throws Exception {
-        PostgresOutbox outbox = PostgresOutbox.builder(database.pool())
+        Outbox outbox = PostgresOutbox.builder(database.pool())
                 .table(table)
                 .ack(Ack.DELETE)
                 .build();
@@ -85,8 +85,7 @@ class FourPollerDrainIT {
 
     @Test
     void aDestinationThatFailsNowAndThenGetsEveryMessageInTheEnd() throws Exception {
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         start(outbox, poller -> poller.to(item -> deliveries.deliver(item, FourPollerDrainIT::failNowAndThen)));
 
         Set<String> committed = produce(outbox, FEW, 50);
@@ -98,8 +97,7 @@ class FourPollerDrainIT {
 
     @Test
     void aBatchDestinationThatFailsNowAndThenGetsEveryMessageInTheEnd() throws Exception {
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         start(outbox, poller -> poller.toBatch(this::takeAll));
 
         Set<String> committed = produce(outbox, FEW, 50);
@@ -112,8 +110,7 @@ class FourPollerDrainIT {
     @Test
     void effectsInTheTransactionOfTheSettleHappenOnceHoweverOftenTheHandlerFails() throws Exception {
         database.execute("CREATE TABLE " + table + "_effects (message_id text NOT NULL)");
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         start(
                 outbox,
                 poller -> poller.inTransaction((tx, item) -> deliveries.deliver(item, () -> {
@@ -134,7 +131,7 @@ class FourPollerDrainIT {
     @Test
     void twoConnectionsAreEnoughForPollersAndProducersTogether() throws Exception {
         try (HikariDataSource two = database.pool(config -> config.setMaximumPoolSize(2))) {
-            PostgresOutbox outbox = PostgresOutbox.builder(two).table(table).build();
+            Outbox outbox = PostgresOutbox.builder(two).table(table).build();
             start(outbox, poller -> poller.to(this::take));
 
             Set<String> committed = produce(two, outbox, FEW, 50);
@@ -150,7 +147,7 @@ class FourPollerDrainIT {
     void twoConnectionsAreEnoughForHandlersInATransactionToo() throws Exception {
         database.execute("CREATE TABLE " + table + "_effects (message_id text NOT NULL)");
         try (HikariDataSource two = database.pool(config -> config.setMaximumPoolSize(2))) {
-            PostgresOutbox outbox = PostgresOutbox.builder(two).table(table).build();
+            Outbox outbox = PostgresOutbox.builder(two).table(table).build();
             start(
                     outbox,
                     poller ->
@@ -168,11 +165,11 @@ class FourPollerDrainIT {
         }
     }
 
-    private Set<String> produce(PostgresOutbox outbox, int messages, int keys) throws Exception {
+    private Set<String> produce(Outbox outbox, int messages, int keys) throws Exception {
         return produce(database.pool(), outbox, messages, keys);
     }
 
-    private Set<String> produce(HikariDataSource pool, PostgresOutbox outbox, int messages, int keys) throws Exception {
+    private Set<String> produce(HikariDataSource pool, Outbox outbox, int messages, int keys) throws Exception {
         try (Producers producers = new Producers(pool, outbox, 3, messages, keys)) {
             Set<String> committed = producers.committed();
             await().atMost(PATIENCE).until(() -> deliveries.distinct() >= committed.size());
@@ -181,7 +178,7 @@ class FourPollerDrainIT {
         }
     }
 
-    private void start(PostgresOutbox outbox, Function<PollerBuilder, PollerBuilder> destination) {
+    private void start(Outbox outbox, Function<PollerBuilder, PollerBuilder> destination) {
         for (int i = 0; i < 4; i++) {
             pollers.add(destination
                     .apply(outbox.poller())

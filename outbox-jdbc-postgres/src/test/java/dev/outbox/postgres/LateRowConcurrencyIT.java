@@ -12,6 +12,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
 import dev.outbox.Ordering;
+import dev.outbox.Outbox;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
@@ -42,7 +43,7 @@ class LateRowConcurrencyIT {
 
     private final AtomicLong ticker = new AtomicLong();
     private final String table = DATABASE.newTable();
-    private final PostgresOutbox outbox = PostgresOutbox.builder(IMPATIENT)
+    private final Outbox outbox = PostgresOutbox.builder(IMPATIENT)
             .table(table)
             .ordering(Ordering.RELAXED)
             .ticker(ticker::get)
@@ -70,7 +71,7 @@ class LateRowConcurrencyIT {
     @Test
     void aBusyPollerDeliversWhatCommitsLate() throws SQLException {
         Set<String> delivered = ConcurrentHashMap.newKeySet();
-        PostgresOutbox real = PostgresOutbox.builder(IMPATIENT).table(table).build();
+        Outbox real = PostgresOutbox.builder(IMPATIENT).table(table).build();
         try (Connection late = DATABASE.begin();
                 var poller = real.poller()
                         .batchSize(10)
@@ -90,7 +91,7 @@ class LateRowConcurrencyIT {
         }
     }
 
-    private static void keepBusy(PostgresOutbox outbox, Runnable wakeUp, AtomicInteger count) {
+    private static void keepBusy(Outbox outbox, Runnable wakeUp, AtomicInteger count) {
         List<Message> more = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
             more.add(message("busy-" + count.incrementAndGet()));
@@ -139,7 +140,7 @@ class LateRowConcurrencyIT {
 
     @Test
     void expiredLeasesAreFoundThoughThereIsAlwaysSomethingElse() {
-        PostgresOutbox real = PostgresOutbox.builder(IMPATIENT).table(table).build();
+        Outbox real = PostgresOutbox.builder(IMPATIENT).table(table).build();
         List<Message> lost = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
             lost.add(i % 2 == 0 ? message("lost-" + i) : message("lost-" + i).key("k"));
@@ -169,7 +170,7 @@ class LateRowConcurrencyIT {
     @Test
     void anIdlePollerAsksLittle() {
         ObservedDataSource observed = ObservedDataSource.statementsOf(IMPATIENT);
-        PostgresOutbox watched =
+        Outbox watched =
                 PostgresOutbox.builder(observed.dataSource()).table(table).build();
         observed.forget();
 
@@ -198,7 +199,7 @@ class LateRowConcurrencyIT {
         DATABASE.execute("UPDATE " + table + " SET attempt_count = 1, due_on = statement_timestamp() + interval '1 h'"
                 + " WHERE message_id = 'k-0'");
         ObservedDataSource observed = ObservedDataSource.statementsOf(IMPATIENT);
-        PostgresOutbox watched =
+        Outbox watched =
                 PostgresOutbox.builder(observed.dataSource()).table(table).build();
         observed.forget();
         Queue<String> delivered = new ConcurrentLinkedQueue<>();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OnDead;
+import dev.outbox.Outbox;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
@@ -34,7 +35,7 @@ class MessageLifecycleIT {
 
     private final QuickPollers quick = new QuickPollers();
     private final String table = DATABASE.newTable();
-    private final PostgresOutbox outbox =
+    private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
 
     @Test

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.delivery.Poller;
 import dev.outbox.event.OutboxEvent;
@@ -33,7 +34,7 @@ class PollerLifecycleIT {
 
     private final QuickPollers quick = new QuickPollers();
     private final String table = DATABASE.newTable();
-    private final PostgresOutbox outbox =
+    private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
 
     @Test
@@ -41,7 +42,7 @@ class PollerLifecycleIT {
         DATABASE.commit(outbox, messages(10));
         try (TcpProxy network = new TcpProxy(DATABASE.server().jdbcUrl());
                 HikariDataSource pool = pool(network)) {
-            PostgresOutbox remote = PostgresOutbox.builder(pool).table(table).build();
+            Outbox remote = PostgresOutbox.builder(pool).table(table).build();
             network.cut();
             try (Poller poller = quick.of(remote).to(quick::take).start()) {
                 awaitEvents(OutboxEvent.PollFailed.class, 2);
@@ -60,7 +61,7 @@ class PollerLifecycleIT {
         CountDownLatch go = new CountDownLatch(1);
         try (TcpProxy network = new TcpProxy(DATABASE.server().jdbcUrl());
                 HikariDataSource pool = pool(network)) {
-            PostgresOutbox remote = PostgresOutbox.builder(pool).table(table).build();
+            Outbox remote = PostgresOutbox.builder(pool).table(table).build();
             try (Poller poller = quick.of(remote)
                     .to(item -> {
                         begun.countDown();
@@ -91,7 +92,7 @@ class PollerLifecycleIT {
             config.setConnectionInitSql("SET application_name = '" + table + "'");
             config.setMaximumPoolSize(4);
         })) {
-            PostgresOutbox victim = PostgresOutbox.builder(pool).table(table).build();
+            Outbox victim = PostgresOutbox.builder(pool).table(table).build();
             try (Poller poller = quick.of(victim)
                     .batchSize(20)
                     .lease(Duration.ofMillis(500))

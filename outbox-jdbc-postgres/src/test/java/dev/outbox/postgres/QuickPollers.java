@@ -1,6 +1,7 @@
 package dev.outbox.postgres;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
 import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.delivery.RetryPolicy;
@@ -16,7 +17,7 @@ final class QuickPollers {
     final Queue<OutboxEvent> events = new ConcurrentLinkedQueue<>();
     final Set<String> delivered = ConcurrentHashMap.newKeySet();
 
-    PollerBuilder of(PostgresOutbox outbox) {
+    PollerBuilder of(Outbox outbox) {
         return outbox.poller()
                 .idle(Duration.ofMillis(10), Duration.ofMillis(50))
                 .lease(Duration.ofSeconds(20))

@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.delivery.Poller;
 import dev.outbox.event.OutboxEvent;
 import java.lang.reflect.InvocationTargetException;
@@ -37,8 +38,7 @@ class StatementsPerMessageIT {
     @CsvSource({"false, 6", "true, 8"})
     void aMessageCostsFewStatements(boolean keyed, int most) throws Exception {
         String table = DATABASE.newTable();
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(DATABASE.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(DATABASE.pool()).table(table).build();
         Semaphore done = new Semaphore(0);
         try (Poller poller = PostgresOutbox.builder(counting(DATABASE.pool()))
                 .table(table)
@@ -65,7 +65,7 @@ class StatementsPerMessageIT {
         assertThat((double) statements.get() / MESSAGES).isLessThanOrEqualTo(most);
     }
 
-    private static void deliver(PostgresOutbox outbox, Poller poller, String key, Semaphore done) throws Exception {
+    private static void deliver(Outbox outbox, Poller poller, String key, Semaphore done) throws Exception {
         Message message = Message.to("orders").payload("{}");
         DATABASE.commit(outbox, key == null ? message : message.key(key));
         poller.wakeUp();

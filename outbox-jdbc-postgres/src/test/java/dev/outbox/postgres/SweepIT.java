@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.Priority;
 import dev.outbox.WorkItem;
@@ -28,7 +29,7 @@ class SweepIT {
 
     private final AtomicLong ticker = new AtomicLong();
     private final String table = DATABASE.newTable();
-    private final PostgresOutbox outbox = PostgresOutbox.builder(DATABASE.pool())
+    private final Outbox outbox = PostgresOutbox.builder(DATABASE.pool())
             .table(table)
             .ticker(ticker::get)
             .build();

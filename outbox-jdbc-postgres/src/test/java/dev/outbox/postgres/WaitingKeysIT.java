@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -26,7 +27,7 @@ class WaitingKeysIT {
     static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     private final String table = DATABASE.newTable();
-    private final PostgresOutbox outbox =
+    private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
 
     private final AtomicLong ticker = new AtomicLong();

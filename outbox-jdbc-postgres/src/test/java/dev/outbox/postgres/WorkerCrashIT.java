@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.delivery.Poller;
 import dev.outbox.delivery.RetryPolicy;
@@ -36,7 +37,7 @@ class WorkerCrashIT {
     static final OutboxDatabase database = new OutboxDatabase();
 
     private String table;
-    private PostgresOutbox outbox;
+    private Outbox outbox;
     private DeliveryLog log;
 
     @BeforeEach

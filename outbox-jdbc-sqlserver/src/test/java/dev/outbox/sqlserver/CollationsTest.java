@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -63,10 +64,10 @@ class CollationsTest {
     }
 
     private static List<String> inConflict(Layout layout, String statement) {
-        Map<String, String> columns = new HashMap<>(TsqlTest.layout().columns());
+        Map<String, Reading> columns = new HashMap<>(TsqlTest.layout().columns());
         columns.putAll(layout.columns());
         return Conditions.inConflict(
-                new Layout(layout.table(), columns, layout.constants(), layout.writes())
+                new Layout(layout.table(), columns, layout.written(), layout.constants())
                         .resolve(statement)
                         .text(),
                 List.of("MessageId", "Source", "Topic", "Status", "CorrelationId", "LastError", "Payload"),

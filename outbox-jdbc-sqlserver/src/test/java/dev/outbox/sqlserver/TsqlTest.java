@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Role;
 import java.io.IOException;
@@ -103,14 +104,15 @@ class TsqlTest {
         columns.put("out_old_message_id", "inserted.[oldmessageid]");
         columns.put("unprocessed", "");
         CONDITIONS.forEach((logical, condition) -> columns.put(logical, condition.replaceAll("\\{(\\w+)}", "[$1]")));
-        columns.putAll(SqlServerItems.named(Optional.empty()));
         columns.putAll(SqlServerIdentity.exact("[exactsource]", "[exactmessageid]"));
         columns.put("patience", "10000");
         columns.put("by", "[correlationid]");
         columns.put("audit", "[dbo].[outbox_audit]");
         columns.put("pollers", "[dbo].[outbox_pollers]");
         columns.put("same_consumer", "t.[consumer] = heads.consumer");
-        return new Layout("[dbo].[inbox]", columns);
+        Map<String, Reading> readings = new HashMap<>(SqlServerItems.named(Optional.empty()));
+        columns.forEach((logical, text) -> readings.put(logical, Reading.column(text)));
+        return new Layout("[dbo].[inbox]", readings, Map.of(), Map.of());
     }
 
     /** Every constant of this module that is a whole statement or batch: those that tests may see. */
