@@ -17,7 +17,7 @@ import java.util.Set;
  *
  * <pre>{@code
  * Poller poller = Poller.from(CrashPoint.BEFORE_SETTLE.in(store.source())).to(myDestination).build();
- * assertThatThrownBy(poller::pollOnce);               // delivered, and nobody knows
+ * assertThatThrownBy(poller::pollOnce);               // delivered, but not settled
  * clock.advance(lease);
  * Poller.from(store.source()).to(myDestination).build().pollOnce(); // delivered again
  * }</pre>

@@ -51,10 +51,10 @@ public final class EmbeddedDatabase implements AutoCloseable {
         return new EmbeddedDatabase(dataSource);
     }
 
-    /** Creates a copy of another one, to which nobody may be connected at that moment. */
+    /** Creates a copy of another database, to which no session may be connected at that moment. */
     static EmbeddedDatabase copyOf(EmbeddedDatabase template) {
         String name = template.dataSource.getDatabaseName();
-        // whoever closed a connection a moment ago may still be there
+        // a session whose connection was closed a moment ago may still be there
         execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + name + "'");
         return named(" TEMPLATE " + name);
     }
