@@ -1,18 +1,16 @@
 package dev.outbox.postgres;
 
-import dev.outbox.Ack;
 import dev.outbox.OnDead;
 import dev.outbox.OutboxException;
-import dev.outbox.PayloadSerializer;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.claim.Arrivals;
 import dev.outbox.jdbc.internal.claim.ClaimCycle;
 import dev.outbox.jdbc.internal.claim.FreedKeys;
 import dev.outbox.jdbc.internal.claim.WorkItemRow;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.queue.Heartbeats;
+import dev.outbox.jdbc.internal.queue.SourceSettings;
 import dev.outbox.jdbc.internal.sql.BorrowedConnection;
 import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.jdbc.internal.sql.NetworkLimit;
@@ -140,30 +138,24 @@ final class PostgresSource implements TransactionalSource {
     private final PinnedPlan expire;
     private final PinnedPlan nextDue;
 
-    PostgresSource(
-            PostgresTable table,
-            Connections connections,
-            Ack ack,
-            Duration retention,
-            @Nullable Duration deadRetention,
-            @Nullable PayloadSerializer serializer,
-            LongSupplier ticker,
-            Arrivals arrivals) {
+    PostgresSource(PostgresTable table, SourceSettings settings) {
         this.table = table;
-        this.connections = connections;
+        this.connections = settings.connections();
+        LongSupplier ticker = settings.ticker();
         Layout own = table.own();
         boolean byOld = table.phase().before(Phase.DUAL);
         boolean onItsWay = table.isInbox() && !byOld && table.phase() != Phase.CLEAN;
         ClaimCycle.Query claim = byOld
-                ? new PostgresLegacyClaim(own, serializer)
-                : new PostgresClaim(table, serializer, freed, arrivals, ticker);
+                ? new PostgresLegacyClaim(own, settings.serializer())
+                : new PostgresClaim(table, settings.serializer(), freed, settings.arrivals(), ticker);
         this.ids = table.isInbox() && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM;
-        this.settle = new PostgresSettle(table.layout(), own, ack, ids);
+        this.settle = new PostgresSettle(table.layout(), own, settings.ack(), ids);
         this.claiming = new ClaimCycle(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
         this.settleByMessage = onItsWay
-                ? new PostgresSettle(byMessage(table.layout()), byMessage(own), ack, ItemIds.MESSAGE_ID)
+                ? new PostgresSettle(byMessage(table.layout()), byMessage(own), settings.ack(), ItemIds.MESSAGE_ID)
                 : null;
-        this.purge = PostgresPurge.ofDone(table, connections, retention);
+        this.purge = PostgresPurge.ofDone(table, connections, settings.retention());
+        Duration deadRetention = settings.deadRetention();
         this.purgeDead = deadRetention == null || byOld // which has no index for it
                 ? null
                 : PostgresPurge.ofDead(table, connections, deadRetention);

@@ -85,15 +85,7 @@ final class PostgresStatements implements DatabaseStatements<PostgresTable> {
 
     @Override
     public TransactionalSource source(PostgresTable table, SourceSettings settings) {
-        return new PostgresSource(
-                table,
-                settings.connections(),
-                settings.ack(),
-                settings.retention(),
-                settings.deadRetention(),
-                settings.serializer(),
-                settings.ticker(),
-                settings.arrivals());
+        return new PostgresSource(table, settings);
     }
 
     @Override

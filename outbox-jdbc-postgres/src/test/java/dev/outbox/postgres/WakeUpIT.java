@@ -14,6 +14,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -187,7 +188,7 @@ class WakeUpIT {
             }
 
             @Override
-            public void afterCommit(Runnable action) {
+            public void afterCompletion(Consumer<Completion> action) {
                 throw new AssertionError("nothing was enqueued");
             }
         });

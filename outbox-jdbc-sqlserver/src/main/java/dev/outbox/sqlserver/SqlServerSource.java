@@ -1,12 +1,10 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.Ack;
 import dev.outbox.OnDead;
-import dev.outbox.PayloadSerializer;
 import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.internal.claim.Arrivals;
 import dev.outbox.jdbc.internal.claim.ClaimCycle;
 import dev.outbox.jdbc.internal.queue.Heartbeats;
+import dev.outbox.jdbc.internal.queue.SourceSettings;
 import dev.outbox.jdbc.internal.sql.BorrowedConnection;
 import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.jdbc.internal.sql.NetworkLimit;
@@ -145,23 +143,17 @@ final class SqlServerSource implements TransactionalSource {
     private final SqlServerBatch expire;
     private final SqlServerBatch nextDue;
 
-    SqlServerSource(
-            SqlServerTable table,
-            Connections connections,
-            Ack ack,
-            Duration retention,
-            @Nullable Duration deadRetention,
-            @Nullable PayloadSerializer serializer,
-            LongSupplier ticker,
-            Arrivals arrivals) {
+    SqlServerSource(SqlServerTable table, SourceSettings settings) {
         this.table = table;
-        this.connections = connections;
+        this.connections = settings.connections();
+        LongSupplier ticker = settings.ticker();
         this.handling = new SqlServerHandling(table);
         ClaimCycle.Query claim = table.byOld()
-                ? new SqlServerLegacyClaim(table, serializer)
-                : new SqlServerClaim(table, serializer, ticker, arrivals);
-        this.settle = new SqlServerSettle(table, ack);
-        this.purge = SqlServerPurge.ofDone(table, connections, retention);
+                ? new SqlServerLegacyClaim(table, settings.serializer())
+                : new SqlServerClaim(table, settings.serializer(), ticker, settings.arrivals());
+        this.settle = new SqlServerSettle(table, settings.ack());
+        this.purge = SqlServerPurge.ofDone(table, connections, settings.retention());
+        Duration deadRetention = settings.deadRetention();
         this.purgeDead = deadRetention == null ? null : SqlServerPurge.ofDead(table, connections, deadRetention);
         this.heartbeats = new Heartbeats(connections, limits, ticker, new SqlServerHeartbeat(table));
         this.expire = SqlServerBatch.of(table.layout(), EXPIRE);

@@ -70,15 +70,7 @@ final class SqlServerStatements implements DatabaseStatements<SqlServerTable> {
 
     @Override
     public TransactionalSource source(SqlServerTable table, SourceSettings settings) {
-        return new SqlServerSource(
-                table,
-                settings.connections(),
-                settings.ack(),
-                settings.retention(),
-                settings.deadRetention(),
-                settings.serializer(),
-                settings.ticker(),
-                settings.arrivals());
+        return new SqlServerSource(table, settings);
     }
 
     @Override
