@@ -1,7 +1,9 @@
 package dev.outbox.evolution;
 
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.WorkItem;
@@ -66,7 +68,7 @@ final class LiveApplications implements AutoCloseable {
     final Map<String, Queue<Integer>> deliveredByKey = new ConcurrentHashMap<>();
 
     /** An instance of the new version. */
-    private record Node(PostgresOutbox outbox, PostgresInbox inbox, List<Poller> pollers) {}
+    private record Node(Outbox outbox, Inbox inbox, List<Poller> pollers) {}
 
     LiveApplications(DataSource dataSource, Spelling spelling) {
         this.dataSource = dataSource;
@@ -92,10 +94,10 @@ final class LiveApplications implements AutoCloseable {
     }
 
     private Node node() {
-        PostgresOutbox outbox = PostgresOutbox.builder(dataSource)
+        Outbox outbox = PostgresOutbox.builder(dataSource)
                 .refreshInterval(Duration.ofMillis(50))
                 .build();
-        PostgresInbox inbox = PostgresInbox.builder(dataSource)
+        Inbox inbox = PostgresInbox.builder(dataSource)
                 .consumer(CONSUMER)
                 .refreshInterval(Duration.ofMillis(50))
                 .build();
@@ -195,7 +197,7 @@ final class LiveApplications implements AutoCloseable {
         }
     }
 
-    private void deliver(PostgresInbox inbox, WorkItem item) throws Exception {
+    private void deliver(Inbox inbox, WorkItem item) throws Exception {
         if (item.topic().equals(POISON)) {
             throw new PermanentFailureException("refused");
         }
@@ -211,7 +213,7 @@ final class LiveApplications implements AutoCloseable {
         }
     }
 
-    private void arrive(PostgresInbox inbox, WorkItem item) throws SQLException {
+    private void arrive(Inbox inbox, WorkItem item) throws SQLException {
         Incoming incoming = Incoming.from(SHOP, item.messageId()).payload(item.payload());
         try {
             transaction(tx -> {

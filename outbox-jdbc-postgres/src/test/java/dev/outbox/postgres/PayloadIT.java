@@ -80,7 +80,7 @@ class PayloadIT {
 
     @Test
     void aBodyIsDecodedByTheSerializerOfTheOutbox() {
-        PostgresOutbox outbox = outbox().serializer(new Notes()).build();
+        Outbox outbox = outbox().serializer(new Notes()).build();
 
         WorkItem item = roundTrip(outbox, Message.to("notes").body(new Note("hello")));
 

@@ -1,7 +1,6 @@
 package dev.outbox.jdbc.internal.enqueue;
 
 import dev.outbox.Message;
-import dev.outbox.Ordering;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.Priority;
 import dev.outbox.internal.CoreAccess;
@@ -31,11 +30,7 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
      * @param maxPayload in bytes; more is refused
      * @param warnPayload in bytes; more is logged
      */
-    public record Rules(Ordering ordering, @Nullable PayloadSerializer serializer, int maxPayload, int warnPayload) {
-        public boolean strict() {
-            return ordering == Ordering.STRICT;
-        }
-    }
+    public record Rules(@Nullable PayloadSerializer serializer, int maxPayload, int warnPayload) {}
 
     /** With an id that follows from the message's own, so that the row is found by it. */
     public static MessageRow of(Message given, Rules rules) {
