@@ -7,8 +7,8 @@ import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.WorkItem;
-import dev.outbox.delivery.Handlers;
 import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.TransactionalDestination;
 import dev.outbox.postgres.PostgresInbox;
 import dev.outbox.postgres.PostgresOutbox;
 import java.sql.Connection;
@@ -104,7 +104,8 @@ final class LiveApplications implements AutoCloseable {
         List<Poller> pollers = List.of(
                 outbox.poller().to(item -> deliver(inbox, item)).concurrency(2).start(),
                 inbox.poller()
-                        .inTransaction(Handlers.on(QUEUE, (tx, item) -> carryOut(tx, item.payload())))
+                        .inTransaction(TransactionalDestination.byTopic()
+                                .route(QUEUE, (tx, item) -> carryOut(tx, item.payload())))
                         .concurrency(2)
                         .start());
         return new Node(outbox, inbox, pollers);

@@ -44,10 +44,10 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
     /** A table that does not count receipts yet knows only that the message was there. */
     private static final String COUNT = """
             UPDATE {table} t SET
-                {receipt_count} = CASE WHEN t.{hash} <> m.hash THEN t.{receipt_count}
-                    ELSE LEAST(t.{receipt_count}, 2147483646) + 1 END,
-                {last_seen_on} = CASE WHEN t.{hash} <> m.hash THEN t.{last_seen_on}
-                    ELSE GREATEST(t.{last_seen_on}, statement_timestamp()) END
+                {receipt_count = CASE WHEN t.{hash} <> m.hash THEN t.{receipt_count}
+                    ELSE LEAST(t.{receipt_count}, 2147483646) + 1 END},
+                {last_seen_on = CASE WHEN t.{hash} <> m.hash THEN t.{last_seen_on}
+                    ELSE GREATEST(t.{last_seen_on}, statement_timestamp()) END}
             FROM unnest(:sources::text[], :message_ids::text[], :hashes::bytea[]) AS m(source, message_id, hash)
             WHERE {mine} AND t.{message_id} = ANY (:message_ids::text[])
               AND t.{source} = m.source AND t.{message_id} = m.message_id

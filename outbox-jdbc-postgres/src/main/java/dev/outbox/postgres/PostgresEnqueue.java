@@ -27,29 +27,40 @@ import java.util.stream.Collectors;
  */
 final class PostgresEnqueue implements EnqueueStatements {
     private static final String INSERT = """
-            INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
-                {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
-            VALUES (:id, COALESCE(:due::timestamptz, statement_timestamp() + :due_in::bigint * interval '1 microsecond'),
-                :priority, :topic, :key, :message_id,
-                :correlation_id, :tenant_id, :content_type, :headers, :payload, :payload_bytes)
+            INSERT INTO {table} ({work_item_id:}, {created_on:}, {due_on:}, {status:}, {attempt_count:}, {priority:}, {blocks_key:},
+                {topic:}, {message_key:}, {message_id:}, {correlation_id:}, {tenant_id:}, {content_type:}, {headers:},
+                {payload:}, {payload_bytes:})
+            VALUES ({work_item_id: :id}, {created_on: statement_timestamp()},
+                {due_on: COALESCE(:due::timestamptz, statement_timestamp() + :due_in::bigint * interval '1 microsecond')},
+                {status: 0}, {attempt_count: 0}, {priority: :priority}, {blocks_key: false}, {topic: :topic}, {message_key: :key},
+                {message_id: :message_id}, {correlation_id: :correlation_id}, {tenant_id: :tenant_id},
+                {content_type: :content_type}, {headers: :headers}, {payload: :payload}, {payload_bytes: :payload_bytes})
             """;
 
     private static final String INSERT_LOCKED = """
-            INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
-                {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
-            SELECT :id::uuid, COALESCE(:due::timestamptz, statement_timestamp() + :due_in::bigint * interval '1 microsecond'),
-                :priority::smallint, :topic::text, :key::text, :message_id::text,
-                :correlation_id::text, :tenant_id::text, :content_type::text, :headers::text, :payload::text,
-                :payload_bytes::bytea
+            INSERT INTO {table} ({work_item_id:}, {created_on:}, {due_on:}, {status:}, {attempt_count:}, {priority:}, {blocks_key:},
+                {topic:}, {message_key:}, {message_id:}, {correlation_id:}, {tenant_id:}, {content_type:}, {headers:},
+                {payload:}, {payload_bytes:})
+            SELECT {work_item_id: :id::uuid}, {created_on: statement_timestamp()},
+                {due_on: COALESCE(:due::timestamptz, statement_timestamp() + :due_in::bigint * interval '1 microsecond')},
+                {status: 0}, {attempt_count: 0}, {priority: :priority::smallint}, {blocks_key: false},
+                {topic: :topic::text}, {message_key: :key::text}, {message_id: :message_id::text},
+                {correlation_id: :correlation_id::text}, {tenant_id: :tenant_id::text},
+                {content_type: :content_type::text}, {headers: :headers::text},
+                {payload: :payload::text}, {payload_bytes: :payload_bytes::bytea}
             WHERE %s
             """.formatted(PostgresKeyLocks.TAKE_ONE);
 
     private static final String INSERT_MANY = """
-            INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
-                {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
-            SELECT m.id, COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
-                COALESCE(m.priority, 1::smallint), m.topic, m.message_key, m.message_id,
-                m.correlation_id, m.tenant_id, m.content_type, m.headers, m.payload, m.payload_bytes
+            INSERT INTO {table} ({work_item_id:}, {created_on:}, {due_on:}, {status:}, {attempt_count:}, {priority:}, {blocks_key:},
+                {topic:}, {message_key:}, {message_id:}, {correlation_id:}, {tenant_id:}, {content_type:}, {headers:},
+                {payload:}, {payload_bytes:})
+            SELECT {work_item_id: m.id}, {created_on: statement_timestamp()},
+                {due_on: COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond')},
+                {status: 0}, {attempt_count: 0}, {priority: COALESCE(m.priority, 1::smallint)}, {blocks_key: false},
+                {topic: m.topic}, {message_key: m.message_key}, {message_id: m.message_id},
+                {correlation_id: m.correlation_id}, {tenant_id: m.tenant_id}, {content_type: m.content_type},
+                {headers: m.headers}, {payload: m.payload}, {payload_bytes: m.payload_bytes}
             FROM unnest(:ids::uuid[], :dues::timestamptz[], :due_ins::bigint[], :priorities::smallint[],
                     :topics::text[], :keys::text[], :message_ids::text[], :correlation_ids::text[],
                     :tenant_ids::text[], :content_types::text[], :headers::text[], :payloads::text[],
@@ -60,11 +71,15 @@ final class PostgresEnqueue implements EnqueueStatements {
 
     /** The same for messages of which some have a key: rows draw their sequences in the order given, after the locks. */
     private static final String INSERT_MANY_IN_ORDER = """
-            INSERT INTO {table} ({work_item_id}, {due_on}, {priority}, {topic}, {message_key}, {message_id},
-                {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
-            SELECT m.id, COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
-                COALESCE(m.priority, 1::smallint), m.topic, m.message_key, m.message_id,
-                m.correlation_id, m.tenant_id, m.content_type, m.headers, m.payload, m.payload_bytes
+            INSERT INTO {table} ({work_item_id:}, {created_on:}, {due_on:}, {status:}, {attempt_count:}, {priority:}, {blocks_key:},
+                {topic:}, {message_key:}, {message_id:}, {correlation_id:}, {tenant_id:}, {content_type:}, {headers:},
+                {payload:}, {payload_bytes:})
+            SELECT {work_item_id: m.id}, {created_on: statement_timestamp()},
+                {due_on: COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond')},
+                {status: 0}, {attempt_count: 0}, {priority: COALESCE(m.priority, 1::smallint)}, {blocks_key: false},
+                {topic: m.topic}, {message_key: m.message_key}, {message_id: m.message_id},
+                {correlation_id: m.correlation_id}, {tenant_id: m.tenant_id}, {content_type: m.content_type},
+                {headers: m.headers}, {payload: m.payload}, {payload_bytes: m.payload_bytes}
             FROM (%s OFFSET 0) locks,
                 unnest(:ids::uuid[], :dues::timestamptz[], :due_ins::bigint[], :priorities::smallint[],
                     :topics::text[], :keys::text[], :message_ids::text[], :correlation_ids::text[],

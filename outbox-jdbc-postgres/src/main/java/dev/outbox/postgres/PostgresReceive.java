@@ -46,19 +46,23 @@ final class PostgresReceive implements ReceiveStatements {
     /** Counts a message that is known; the last row restores the lock timeout of the caller. */
     private static final String TAKEN = """
             ON CONFLICT ({consumer}, {source}, {message_id}) DO UPDATE SET
-                {receipt_count} = CASE WHEN t.{hash} <> EXCLUDED.{hash} THEN t.{receipt_count}
-                    ELSE LEAST(t.{receipt_count}, 2147483646) + 1 END,
-                {last_seen_on} = CASE WHEN t.{hash} <> EXCLUDED.{hash} THEN t.{last_seen_on}
-                    ELSE GREATEST(t.{last_seen_on}, statement_timestamp()) END
+                {receipt_count = CASE WHEN t.{hash} <> EXCLUDED.{hash} THEN t.{receipt_count}
+                    ELSE LEAST(t.{receipt_count}, 2147483646) + 1 END},
+                {last_seen_on = CASE WHEN t.{hash} <> EXCLUDED.{hash} THEN t.{last_seen_on}
+                    ELSE GREATEST(t.{last_seen_on}, statement_timestamp()) END}
             RETURNING {source} AS source, {message_id} AS message_id, {receipt_count} AS receipt_count,
                 {first_seen_on} AS first_seen_on, {last_seen_on} AS last_seen_on, {hash} AS hash,
                 CASE WHEN {source} = :last_source::text AND {message_id} = :last_message_id::text
                     THEN set_config('lock_timeout', current_setting('outbox.lock_timeout'), true) END""";
 
     static final String RECEIVE = """
-            INSERT INTO {table} AS t ({work_item_id}, {consumer}, {source}, {message_id}, {hash}, {status},
-                {processed_on})
-            SELECT :id::uuid, :consumer, :source::text, :message_id::text, :hash::bytea, 2, statement_timestamp()
+            INSERT INTO {table} AS t ({work_item_id:}, {consumer:}, {source:}, {message_id:}, {hash:}, {first_seen_on:},
+                {last_seen_on:}, {receipt_count:}, {created_on:}, {processed_on:}, {status:}, {attempt_count:},
+                {priority:}, {blocks_key:})
+            SELECT {work_item_id: :id::uuid}, {consumer: :consumer}, {source: :source::text},
+                {message_id: :message_id::text}, {hash: :hash::bytea}, {first_seen_on: statement_timestamp()},
+                {last_seen_on: statement_timestamp()}, {receipt_count: 1}, {created_on: statement_timestamp()},
+                {processed_on: statement_timestamp()}, {status: 2}, {attempt_count: 0}, {priority: 1}, {blocks_key: false}
             WHERE %s
             %s
             """;
@@ -69,13 +73,18 @@ final class PostgresReceive implements ReceiveStatements {
                 SELECT l.taken FROM caller CROSS JOIN LATERAL (
                     SELECT taken FROM (%s) now WHERE caller.shortened OFFSET 0) l
             )
-            INSERT INTO {table} AS t ({work_item_id}, {consumer}, {source}, {message_id}, {hash}, {due_on},
-                {priority}, {topic}, {message_key}, {correlation_id}, {tenant_id}, {content_type}, {headers},
-                {payload}, {payload_bytes})
-            SELECT m.id, :consumer, m.source, m.message_id, m.hash,
-                COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond'),
-                COALESCE(m.priority, 1::smallint), m.topic, m.message_key, m.correlation_id, m.tenant_id, m.content_type, m.headers,
-                m.payload, m.payload_bytes
+            INSERT INTO {table} AS t ({work_item_id:}, {consumer:}, {source:}, {message_id:}, {hash:}, {first_seen_on:},
+                {last_seen_on:}, {receipt_count:}, {created_on:}, {due_on:}, {status:}, {attempt_count:}, {priority:},
+                {blocks_key:}, {topic:}, {message_key:}, {correlation_id:}, {tenant_id:}, {content_type:}, {headers:},
+                {payload:}, {payload_bytes:})
+            SELECT {work_item_id: m.id}, {consumer: :consumer}, {source: m.source}, {message_id: m.message_id},
+                {hash: m.hash}, {first_seen_on: statement_timestamp()}, {last_seen_on: statement_timestamp()},
+                {receipt_count: 1}, {created_on: statement_timestamp()},
+                {due_on: COALESCE(m.due, statement_timestamp() + m.due_in * interval '1 microsecond')},
+                {status: 0}, {attempt_count: 0}, {priority: COALESCE(m.priority, 1::smallint)}, {blocks_key: false},
+                {topic: m.topic}, {message_key: m.message_key}, {correlation_id: m.correlation_id},
+                {tenant_id: m.tenant_id}, {content_type: m.content_type}, {headers: m.headers}, {payload: m.payload},
+                {payload_bytes: m.payload_bytes}
             FROM locks,
                 unnest(:ids::uuid[], :dues::timestamptz[], :due_ins::bigint[], :priorities::smallint[],
                     :topics::text[], :keys::text[], :message_ids::text[], :correlation_ids::text[],

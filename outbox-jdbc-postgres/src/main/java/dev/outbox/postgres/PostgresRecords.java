@@ -23,16 +23,16 @@ final class PostgresRecords implements InboxRecords.Statements {
 
     /** A record of receive is Done from the start; a work item that is Done has had its effect. */
     private static final String MARK_DEAD = """
-            UPDATE {table} SET {status} = 3, {owner_token} = NULL, {locked_until} = NULL,
-                {processed_on} = statement_timestamp(), {last_error} = :reason
+            UPDATE {table} SET {status = 3}, {owner_token = NULL}, {locked_until = NULL},
+                {processed_on = statement_timestamp()}, {last_error = :reason}
             WHERE {mine} AND {source} = :source AND {message_id} = :message_id
               AND ({status} < 2 OR {status} = 2 AND {topic} IS NULL)
             """;
 
     /** With a due time, so that pollers find it whatever their low-water marks. Its age counts from that time. */
     private static final String REQUEUE = """
-            UPDATE {table} SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = false,
-                {due_on} = statement_timestamp(), {first_due_on} = NULL
+            UPDATE {table} SET {status = 0}, {attempt_count = 0}, {processed_on = NULL}, {blocks_key = false},
+                {due_on = statement_timestamp()}, {first_due_on = NULL}
             WHERE {mine} AND {source} = :source AND {message_id} = :message_id
               AND {status} = 3 AND {topic} IS NOT NULL
               AND (:forced OR {first_seen_on} >= statement_timestamp() - :window * interval '1 microsecond')
@@ -53,8 +53,8 @@ final class PostgresRecords implements InboxRecords.Statements {
      */
     private static final String REQUEUE_AT_THE_END = """
             WITH locks AS MATERIALIZED (SELECT %s AS taken)
-            UPDATE {table} t SET {sequence} = DEFAULT, {status} = 0, {attempt_count} = 0, {processed_on} = NULL,
-                {due_on} = clock_timestamp(), {first_due_on} = NULL
+            UPDATE {table} t SET {sequence = DEFAULT}, {status = 0}, {attempt_count = 0}, {processed_on = NULL},
+                {due_on = clock_timestamp()}, {first_due_on = NULL}
             FROM locks
             WHERE locks.taken AND {mine} AND {source} = :source AND {message_id} = :message_id
               AND {status} = 3 AND {topic} IS NOT NULL AND {message_key} = :key AND NOT {blocks_key}

@@ -37,8 +37,8 @@ final class PostgresStatements implements DatabaseStatements<PostgresTable> {
     @Override
     public PostgresTable find(Connection connection, TableName name, @Nullable String consumer) throws SQLException {
         return consumer == null
-                ? PostgresTable.detect(connection, name)
-                : PostgresTable.detectInbox(connection, name, consumer);
+                ? PostgresTable.outbox(connection, name)
+                : PostgresTable.inbox(connection, name, consumer);
     }
 
     @Override

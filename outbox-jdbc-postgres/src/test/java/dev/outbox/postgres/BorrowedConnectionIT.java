@@ -22,10 +22,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -33,7 +33,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 class BorrowedConnectionIT {
     private static final Duration LIMIT = Duration.ofSeconds(7);
 
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final int READ_COMMITTED = Connection.TRANSACTION_READ_COMMITTED;
     private static final int REPEATABLE_READ = Connection.TRANSACTION_REPEATABLE_READ;
 
@@ -50,11 +52,6 @@ class BorrowedConnectionIT {
     @AfterEach
     void disconnect() throws SQLException {
         pooled.close();
-    }
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
     }
 
     /** A pool that resets nothing, so that it shows what was left behind. */

@@ -25,11 +25,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Four pollers drain one table while it is filled; what came out is what was committed. */
 class FourPollerDrainIT {
@@ -38,22 +37,13 @@ class FourPollerDrainIT {
     private static final Duration PATIENCE = Duration.ofSeconds(MANY > 100_000 ? 900 : 60);
     private static final int FEW = 5_000;
 
-    private static OutboxDatabase database;
+    @RegisterExtension
+    static final OutboxDatabase database = new OutboxDatabase();
 
     private final Deliveries deliveries = new Deliveries();
     private final Queue<OutboxEvent> troubles = new ConcurrentLinkedQueue<>();
     private final List<Poller> pollers = new ArrayList<>();
     private String table;
-
-    @BeforeAll
-    static void createDatabase() {
-        database = new OutboxDatabase();
-    }
-
-    @AfterAll
-    static void dropDatabase() {
-        database.close();
-    }
 
     @BeforeEach
     void createTable() {

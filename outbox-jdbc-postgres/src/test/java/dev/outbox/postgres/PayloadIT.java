@@ -86,7 +86,7 @@ class PayloadIT {
 
         assertThat(item.payload()).isEqualTo("hello");
         assertThat(item.headers()).containsExactly(Map.entry("message-type", "note.v1"));
-        assertThat(item.message().contentType()).isEqualTo("text/plain");
+        assertThat(item.contentType()).isEqualTo("text/plain");
         assertThat(item.body(Note.class)).isEqualTo(new Note("hello"));
     }
 

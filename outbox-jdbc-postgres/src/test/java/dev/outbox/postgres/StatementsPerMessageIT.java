@@ -16,26 +16,23 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What single messages cost the database, one after the other, where each commit wakes the poller. */
 @Timeout(120)
 class StatementsPerMessageIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final int MESSAGES = 200;
 
     /** Until then a new poller does not rely on wake-ups. */
     private static final Duration WARM_UP = Duration.ofMillis(1_200);
 
     private final AtomicInteger statements = new AtomicInteger();
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
 
     @ParameterizedTest
     @CsvSource({"false, 6", "true, 8"})

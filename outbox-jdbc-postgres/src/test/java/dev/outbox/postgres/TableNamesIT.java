@@ -16,25 +16,22 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class TableNamesIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     @BeforeAll
     static void schemas() {
         DATABASE.execute("CREATE SCHEMA billing");
         DATABASE.execute("CREATE SCHEMA \"Shop\"");
-    }
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
+        DATABASE.execute("CREATE SCHEMA \"tenant-a\"");
     }
 
     private static Outbox outbox(String table) {
@@ -54,7 +51,8 @@ class TableNamesIT {
 
     @Test
     void outboxesSideBySideDoNotSeeEachOther() {
-        List<String> tables = List.of("outbox", "billing.outbox", "Shop.outbox", "Outbox", "Shop.OutBox_2", "select");
+        List<String> tables = List.of(
+                "outbox", "billing.outbox", "Shop.outbox", "Outbox", "Shop.OutBox_2", "select", "tenant-a.outbox");
         tables.forEach(table -> OutboxMigrations.install(DATABASE.pool(), table));
         List<Outbox> outboxes = tables.stream().map(TableNamesIT::outbox).toList();
 
@@ -78,6 +76,7 @@ class TableNamesIT {
                 "outbox; DROP TABLE orders",
                 "outbox\" WHERE true --",
                 "out box",
+                "billing.out-box",
                 "1outbox",
                 "öutbox",
                 "a.b.c",
@@ -91,8 +90,9 @@ class TableNamesIT {
     void aNameThatIsNoPlainNameIsRefused(String table) {
         assertThatThrownBy(() -> PostgresOutbox.builder(DATABASE.pool()).table(table))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageMatching("(?s)(schema|table) must be letters, digits and underscores, not start with a digit"
-                        + " and have at most 63 characters, was \".*\"");
+                .hasMessageMatching("(?s)(schema must have 1 to 128 characters, none of them a"
+                        + " control character|table must be letters, digits and underscores, not start with a digit and"
+                        + " have at most 63 characters), was \".*\"");
     }
 
     @Test

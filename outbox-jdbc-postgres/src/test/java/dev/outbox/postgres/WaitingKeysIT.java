@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Many keys that cannot be claimed, in front of others that can. */
 class WaitingKeysIT {
@@ -23,18 +23,14 @@ class WaitingKeysIT {
     private static final ClaimRequest SOME = new ClaimRequest(50, Duration.ofMinutes(5), 10, Set.of(), "me");
     private static final ClaimRequest ONE = SOME.count(1);
 
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     private final String table = DATABASE.newTable();
     private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
 
     private final AtomicLong ticker = new AtomicLong();
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
 
     @Test
     void keysThatWaitForALaterTimeAreNoWork() {

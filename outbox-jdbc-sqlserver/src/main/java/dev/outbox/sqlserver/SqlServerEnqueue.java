@@ -106,11 +106,14 @@ final class SqlServerEnqueue implements EnqueueStatements {
                 UPDATE m SET Stored = 1 FROM @messages m
                 WHERE NOT EXISTS (
                     SELECT 1 FROM {table} t WITH (READCOMMITTEDLOCK) WHERE t.{work_item_id} = m.Id);
-                INSERT INTO {table} ({sequence}, {work_item_id}, {created_on}, {due_on}, {priority}, {topic},
-                    {message_key}, {message_id}, {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload},
-                    {payload_bytes})
-                SELECT m.Sequence, m.Id, @now, m.DueOn, m.Priority, m.Topic, m.MessageKey, m.MessageId,
-                    m.CorrelationId, m.TenantId, m.ContentType, m.Headers, m.Payload, m.PayloadBytes
+                INSERT INTO {table} ({sequence:}, {work_item_id:}, {created_on:}, {due_on:}, {status:}, {attempt_count:},
+                    {priority:}, {topic:}, {message_key:}, {message_id:}, {correlation_id:}, {tenant_id:}, {content_type:},
+                    {headers:}, {payload:}, {payload_bytes:})
+                SELECT {sequence: m.Sequence}, {work_item_id: m.Id}, {created_on: @now}, {due_on: m.DueOn}, {status: 0},
+                    {attempt_count: 0}, {priority: m.Priority}, {topic: m.Topic}, {message_key: m.MessageKey},
+                    {message_id: m.MessageId}, {correlation_id: m.CorrelationId}, {tenant_id: m.TenantId},
+                    {content_type: m.ContentType}, {headers: m.Headers}, {payload: m.Payload},
+                    {payload_bytes: m.PayloadBytes}
                 FROM @messages m WHERE m.Stored = 1;
                 SET @done = 1;
             END TRY

@@ -8,6 +8,7 @@ import dev.outbox.jdbc.internal.inbox.Identity;
 import dev.outbox.jdbc.internal.inbox.Known;
 import dev.outbox.jdbc.internal.inbox.ReceiveStatements;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
@@ -58,9 +59,11 @@ final class SqlServerReceive implements ReceiveStatements {
             {forget}
             WHILE @done = 0
             BEGIN TRY
-                INSERT INTO {table} ({work_item_id}, {consumer}, {source}, {message_id}, {hash}, {status}, {created_on},
-                    {first_seen_on}, {last_seen_on}, {processed_on})
-                SELECT @id, :consumer, @source, @message_id, @hash, 2, @now, @now, @now, @now
+                INSERT INTO {table} ({work_item_id:}, {consumer:}, {source:}, {message_id:}, {hash:}, {status:}, {attempt_count:},
+                    {created_on:}, {first_seen_on:}, {last_seen_on:}, {processed_on:})
+                SELECT {work_item_id: @id}, {consumer: :consumer}, {source: @source}, {message_id: @message_id},
+                    {hash: @hash}, {status: 2}, {attempt_count: 0}, {created_on: @now}, {first_seen_on: @now},
+                    {last_seen_on: @now}, {processed_on: @now}
                 WHERE NOT EXISTS (
                     SELECT 1 FROM {table} WITH (READCOMMITTEDLOCK) WHERE {mine} AND {taken});
                 SET @stored = @@ROWCOUNT;
@@ -75,9 +78,9 @@ final class SqlServerReceive implements ReceiveStatements {
             END CATCH;
             IF @stored = 0
                 UPDATE {table} SET
-                    {receipt_count} = CASE WHEN {hash} <> @hash THEN {receipt_count}
-                        WHEN {receipt_count} = 2147483647 THEN {receipt_count} ELSE {receipt_count} + 1 END,
-                    {last_seen_on} = CASE WHEN {hash} <> @hash OR {last_seen_on} > @now THEN {last_seen_on} ELSE @now END
+                    {receipt_count = CASE WHEN {hash} <> @hash THEN {receipt_count}
+                        WHEN {receipt_count} = 2147483647 THEN {receipt_count} ELSE {receipt_count} + 1 END},
+                    {last_seen_on = CASE WHEN {hash} <> @hash OR {last_seen_on} > @now THEN {last_seen_on} ELSE @now END}
                 WHERE {mine} AND {same};
             %2$s
             SELECT 0 AS lock_code, {source} AS source, {message_id} AS message_id,
@@ -99,12 +102,15 @@ final class SqlServerReceive implements ReceiveStatements {
                 UPDATE m SET Stored = 1 FROM @messages m
                 WHERE NOT EXISTS (
                     SELECT 1 FROM {table} t WITH (READCOMMITTEDLOCK) WHERE {mine} AND {taken_by});
-                INSERT INTO {table} ({sequence}, {work_item_id}, {consumer}, {source}, {message_id}, {hash},
-                    {created_on}, {first_seen_on}, {last_seen_on}, {due_on}, {priority}, {topic}, {message_key},
-                    {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload}, {payload_bytes})
-                SELECT m.Sequence, m.Id, :consumer, m.Source, m.MessageId, m.Hash, @now, @now, @now, m.DueOn,
-                    m.Priority, m.Topic, m.MessageKey, m.CorrelationId, m.TenantId, m.ContentType, m.Headers,
-                    m.Payload, m.PayloadBytes
+                INSERT INTO {table} ({sequence:}, {work_item_id:}, {consumer:}, {source:}, {message_id:}, {hash:},
+                    {created_on:}, {first_seen_on:}, {last_seen_on:}, {due_on:}, {status:}, {attempt_count:}, {priority:}, {topic:}, {message_key:},
+                    {correlation_id:}, {tenant_id:}, {content_type:}, {headers:}, {payload:}, {payload_bytes:})
+                SELECT {sequence: m.Sequence}, {work_item_id: m.Id}, {consumer: :consumer}, {source: m.Source},
+                    {message_id: m.MessageId}, {hash: m.Hash}, {created_on: @now}, {first_seen_on: @now},
+                    {last_seen_on: @now}, {due_on: m.DueOn}, {status: 0}, {attempt_count: 0}, {priority: m.Priority},
+                    {topic: m.Topic}, {message_key: m.MessageKey}, {correlation_id: m.CorrelationId},
+                    {tenant_id: m.TenantId}, {content_type: m.ContentType}, {headers: m.Headers},
+                    {payload: m.Payload}, {payload_bytes: m.PayloadBytes}
                 FROM @messages m WHERE m.Stored = 1;
                 SET @done = 1;
             END TRY
@@ -118,10 +124,10 @@ final class SqlServerReceive implements ReceiveStatements {
             END CATCH;
             IF @lock_code >= 0
                 UPDATE t SET
-                    {receipt_count} = CASE WHEN t.{hash} <> m.Hash THEN t.{receipt_count}
-                        WHEN t.{receipt_count} = 2147483647 THEN t.{receipt_count} ELSE t.{receipt_count} + 1 END,
-                    {last_seen_on} = CASE WHEN t.{hash} <> m.Hash OR t.{last_seen_on} > @now THEN t.{last_seen_on}
-                        ELSE @now END
+                    {receipt_count = CASE WHEN t.{hash} <> m.Hash THEN t.{receipt_count}
+                        WHEN t.{receipt_count} = 2147483647 THEN t.{receipt_count} ELSE t.{receipt_count} + 1 END},
+                    {last_seen_on = CASE WHEN t.{hash} <> m.Hash OR t.{last_seen_on} > @now THEN t.{last_seen_on}
+                        ELSE @now END}
                 FROM {table} t JOIN @messages m ON {same_as}
                 WHERE {mine} AND m.Stored = 0;
             %3$s
@@ -148,7 +154,7 @@ final class SqlServerReceive implements ReceiveStatements {
         this.table = table;
         this.strict = strict;
         this.patience = (int) lockTimeout.toMillis();
-        Layout layout = table.layout().with("patience", Integer.toString(patience));
+        Layout layout = table.layout().with("patience", Reading.fixed(Integer.toString(patience)));
         this.receive = layout.resolve(RECEIVE);
         this.enqueue = layout.resolve(ENQUEUE);
     }

@@ -25,8 +25,8 @@ final class SqlServerRecords implements InboxRecords.Statements {
     /** A record of receive is Done from the start; a work item that is Done has had its effect. */
     static final String MARK_DEAD = """
             SET NOCOUNT ON;
-            UPDATE {table} SET {status} = 3, {owner_token} = NULL, {locked_until} = NULL,
-                {processed_on} = SYSUTCDATETIME(), {last_error} = CAST(:reason AS nvarchar(2000))
+            UPDATE {table} SET {status = 3}, {owner_token = NULL}, {locked_until = NULL},
+                {processed_on = SYSUTCDATETIME()}, {last_error = CAST(:reason AS nvarchar(2000))}
             WHERE {mine} AND {of_message}{exact_source} = CAST(:source AS nvarchar(256))
               AND {exact_message_id} = CAST(:message_id AS nvarchar(256))
               AND ({status} < 2 OR {status} = 2 AND {topic} IS NULL);
@@ -36,8 +36,8 @@ final class SqlServerRecords implements InboxRecords.Statements {
     /** With a due time, so that pollers find it whatever their low-water marks. Its age counts from that time. */
     static final String REQUEUE = """
             SET NOCOUNT ON;
-            UPDATE {table} SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = 0,
-                {due_on} = SYSUTCDATETIME(), {first_due_on} = NULL
+            UPDATE {table} SET {status = 0}, {attempt_count = 0}, {processed_on = NULL}, {blocks_key = 0},
+                {due_on = SYSUTCDATETIME()}, {first_due_on = NULL}
             WHERE {mine} AND {of_message}{exact_source} = CAST(:source AS nvarchar(256))
               AND {exact_message_id} = CAST(:message_id AS nvarchar(256))
               AND {status} = 3 AND {has_topic}

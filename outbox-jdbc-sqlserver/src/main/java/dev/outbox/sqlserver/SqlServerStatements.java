@@ -34,8 +34,8 @@ final class SqlServerStatements implements DatabaseStatements<SqlServerTable> {
             Connection connection, TableName name, @Nullable String consumer, SqlServerTable.Look look)
             throws SQLException {
         return consumer == null
-                ? SqlServerTable.detect(connection, name, look)
-                : SqlServerTable.detectInbox(connection, name, consumer, look);
+                ? SqlServerTable.outbox(connection, name, look)
+                : SqlServerTable.inbox(connection, name, consumer, look);
     }
 
     @Override

@@ -16,6 +16,7 @@ import dev.outbox.jdbc.internal.enqueue.MessageRow;
 import dev.outbox.jdbc.internal.inbox.InboxRecords;
 import dev.outbox.jdbc.internal.inbox.Reception;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.queue.SourceSettings;
 import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.jdbc.internal.sql.NationalText;
@@ -48,6 +49,7 @@ class ParametersTest {
             new Layout(
                     TsqlTest.layout().table(),
                     TsqlTest.layout().columns(),
+                    Map.of(),
                     Map.of("consumer", new NationalText("billing"))),
             "locks:",
             false,
@@ -61,8 +63,8 @@ class ParametersTest {
 
     private String resolved(String statement) {
         return table.layout()
-                .with("patience", "1000")
-                .with("pollers", "[dbo].[outbox_pollers]")
+                .with("patience", Reading.fixed("1000"))
+                .with("pollers", Reading.fixed("[dbo].[outbox_pollers]"))
                 .resolve(statement)
                 .text();
     }

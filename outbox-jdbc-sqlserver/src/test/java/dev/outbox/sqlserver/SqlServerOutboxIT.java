@@ -325,7 +325,7 @@ class SqlServerOutboxIT {
                             .consumer("billing")
                             .build())
                     .isInstanceOf(OutboxException.class)
-                    .hasMessageContaining("is not an inbox table: it has no column consumer");
+                    .hasMessageContaining("is an outbox table; open it with SqlServerOutbox");
             assertThatThrownBy(() -> SqlServerInbox.builder(database.pool()).consumer("billing "))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("must not end with a space");

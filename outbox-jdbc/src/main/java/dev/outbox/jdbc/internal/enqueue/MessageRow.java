@@ -3,6 +3,7 @@ package dev.outbox.jdbc.internal.enqueue;
 import dev.outbox.Message;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.Priority;
+import dev.outbox.internal.CoreAccess;
 import dev.outbox.internal.HeadersText;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.UuidV7;
@@ -42,7 +43,7 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
     }
 
     private static MessageRow of(Message given, Rules rules, Function<Message, UUID> id) {
-        Message message = Require.present("message", given).serializedBy(rules.serializer());
+        Message message = CoreAccess.serialized(Require.present("message", given), rules.serializer());
         if (!message.hasPayload()) {
             throw new IllegalArgumentException("message to " + message.topic() + " has no payload; call payload(...),"
                     + " with an empty text if there is nothing to say");

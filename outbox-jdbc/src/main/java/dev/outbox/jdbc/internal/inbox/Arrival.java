@@ -1,6 +1,7 @@
 package dev.outbox.jdbc.internal.inbox;
 
 import dev.outbox.Incoming;
+import dev.outbox.internal.CoreAccess;
 import dev.outbox.jdbc.internal.enqueue.MessageRow;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +21,7 @@ public final class Arrival {
     /** To be recorded only: the caller handles it. */
     static Arrival toRecord(Incoming incoming) {
         Identity identity = Identity.of(incoming);
-        incoming.checkReceivable();
+        CoreAccess.checkReceivable(incoming);
         return new Arrival(identity, incoming.hash(), null);
     }
 

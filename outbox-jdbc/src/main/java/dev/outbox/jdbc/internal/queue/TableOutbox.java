@@ -6,6 +6,7 @@ import dev.outbox.Outbox;
 import dev.outbox.Stage;
 import dev.outbox.delivery.internal.Emitter;
 import dev.outbox.event.OutboxEvent;
+import dev.outbox.internal.CollectingStage;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.internal.enqueue.EnqueueStatements;
 import dev.outbox.jdbc.internal.enqueue.MessageRow;
@@ -53,7 +54,7 @@ final class TableOutbox<T extends LiveTable.Seen> extends TableQueue<T> implemen
 
     @Override
     public Stage stage() {
-        return Stage.over(this, message -> row(message, enqueue.get()).message());
+        return new CollectingStage(this, message -> row(message, enqueue.get()).message());
     }
 
     private MessageRow row(Message message, EnqueueStatements statements) {

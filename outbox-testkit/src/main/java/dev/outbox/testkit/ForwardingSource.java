@@ -1,7 +1,8 @@
-package dev.outbox.testkit.poller;
+package dev.outbox.testkit;
 
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
@@ -11,12 +12,21 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Passes everything on. */
-class ForwardingSource implements Source {
+/**
+ * Passes every call on to another source. Override what your test wants to watch, to delay or to break. Thread-safe if the
+ * other one is.
+ */
+public abstract class ForwardingSource implements Source {
     private final Source source;
 
-    ForwardingSource(Source source) {
+    /** @param source the one that is called */
+    protected ForwardingSource(Source source) {
         this.source = source;
+    }
+
+    @Override
+    public String name() {
+        return source.name();
     }
 
     @Override
@@ -47,5 +57,10 @@ class ForwardingSource implements Source {
     @Override
     public int purge() {
         return source.purge();
+    }
+
+    @Override
+    public void heartbeat(Heartbeat heartbeat) {
+        source.heartbeat(heartbeat);
     }
 }

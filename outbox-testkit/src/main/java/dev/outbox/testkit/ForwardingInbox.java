@@ -1,4 +1,4 @@
-package dev.outbox.torture;
+package dev.outbox.testkit;
 
 import dev.outbox.Inbox;
 import dev.outbox.InboxRecord;
@@ -13,71 +13,75 @@ import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
 
-/** Does what the honest inbox does; a mutant overrides what it breaks. */
-class ForwardingInbox implements Inbox {
-    private final Inbox honest;
+/**
+ * Passes every call on to another inbox. Override what your test wants to watch, to delay or to break. Thread-safe if the
+ * other one is.
+ */
+public abstract class ForwardingInbox implements Inbox {
+    private final Inbox inbox;
 
-    ForwardingInbox(Inbox honest) {
-        this.honest = honest;
+    /** @param inbox the one that is called */
+    protected ForwardingInbox(Inbox inbox) {
+        this.inbox = inbox;
     }
 
     @Override
     public Receipt receive(Connection tx, Incoming incoming) {
-        return honest.receive(tx, incoming);
+        return inbox.receive(tx, incoming);
     }
 
     @Override
     public Receipt enqueue(Connection tx, Incoming incoming) {
-        return honest.enqueue(tx, incoming);
+        return inbox.enqueue(tx, incoming);
     }
 
     @Override
     public List<Receipt> enqueueAll(Connection tx, Collection<Incoming> incoming) {
-        return honest.enqueueAll(tx, incoming);
+        return inbox.enqueueAll(tx, incoming);
     }
 
     @Override
     public Optional<InboxRecord> get(String source, String messageId) {
-        return honest.get(source, messageId);
+        return inbox.get(source, messageId);
     }
 
     @Override
     public boolean markDead(Connection tx, String source, String messageId, String reason) {
-        return honest.markDead(tx, source, messageId, reason);
+        return inbox.markDead(tx, source, messageId, reason);
     }
 
     @Override
     public void requeue(String source, String messageId) {
-        honest.requeue(source, messageId);
+        inbox.requeue(source, messageId);
     }
 
     @Override
     public void forceRequeue(String source, String messageId) {
-        honest.forceRequeue(source, messageId);
+        inbox.forceRequeue(source, messageId);
     }
 
     @Override
     public DataSource waking(DataSource dataSource) {
-        return honest.waking(dataSource);
+        return inbox.waking(dataSource);
     }
 
     @Override
     public void wakeUp() {
-        honest.wakeUp();
+        inbox.wakeUp();
     }
 
     @Override
     public PollerBuilder poller() {
-        return honest.poller();
+        return inbox.poller();
     }
 
     @Override
     public Source source() {
-        return honest.source();
+        return inbox.source();
     }
 
     @Override
     public long purge(Duration olderThan) {
-        return honest.purge(olderThan);
+        return inbox.purge(olderThan);
     }
 }

@@ -1,4 +1,4 @@
-package dev.outbox.torture;
+package dev.outbox.testkit;
 
 import dev.outbox.Enqueued;
 import dev.outbox.Message;
@@ -11,51 +11,55 @@ import java.time.Duration;
 import java.util.Collection;
 import javax.sql.DataSource;
 
-/** Does what the honest outbox does; a mutant overrides what it breaks. */
-class ForwardingOutbox implements Outbox {
-    private final Outbox honest;
+/**
+ * Passes every call on to another outbox. Override what your test wants to watch, to delay or to break: an enqueue that
+ * fails, say. Thread-safe if the other one is.
+ */
+public abstract class ForwardingOutbox implements Outbox {
+    private final Outbox outbox;
 
-    ForwardingOutbox(Outbox honest) {
-        this.honest = honest;
+    /** @param outbox the one that is called */
+    protected ForwardingOutbox(Outbox outbox) {
+        this.outbox = outbox;
     }
 
     @Override
     public Enqueued enqueue(Connection tx, Message message) {
-        return honest.enqueue(tx, message);
+        return outbox.enqueue(tx, message);
     }
 
     @Override
     public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
-        return honest.enqueueAll(tx, messages);
+        return outbox.enqueueAll(tx, messages);
     }
 
     @Override
     public Stage stage() {
-        return honest.stage();
+        return outbox.stage();
     }
 
     @Override
     public DataSource waking(DataSource dataSource) {
-        return honest.waking(dataSource);
+        return outbox.waking(dataSource);
     }
 
     @Override
     public void wakeUp() {
-        honest.wakeUp();
+        outbox.wakeUp();
     }
 
     @Override
     public PollerBuilder poller() {
-        return honest.poller();
+        return outbox.poller();
     }
 
     @Override
     public Source source() {
-        return honest.source();
+        return outbox.source();
     }
 
     @Override
     public long purge(Duration olderThan) {
-        return honest.purge(olderThan);
+        return outbox.purge(olderThan);
     }
 }

@@ -20,8 +20,9 @@ class HandlersTest {
                 throw new UnsupportedOperationException(method.getName());
             });
     private final List<String> handled = new ArrayList<>();
-    private final Handlers handlers = Handlers.on("placed", (c, item) -> handled.add("placed " + item.id()))
-            .and("cancelled", (c, item) -> handled.add("cancelled " + item.id()));
+    private final TransactionalRoutes routes = TransactionalDestination.byTopic()
+            .route("placed", (c, item) -> handled.add("placed " + item.id()))
+            .route("cancelled", (c, item) -> handled.add("cancelled " + item.id()));
 
     private static WorkItem item(String topic) {
         return new WorkItem(
@@ -36,39 +37,41 @@ class HandlersTest {
 
     @Test
     void eachTopicGoesToItsHandler() throws Exception {
-        handlers.deliver(tx, item("cancelled"));
-        handlers.deliver(tx, item("placed"));
+        routes.deliver(tx, item("cancelled"));
+        routes.deliver(tx, item("placed"));
 
         assertThat(handled).containsExactly("cancelled 1", "placed 1");
     }
 
     @Test
-    void aSecondHandlerForATopicIsRefused() {
-        assertThatThrownBy(() -> handlers.and("placed", (c, item) -> {}))
+    void aSecondRouteForATopicIsRefused() {
+        assertThatThrownBy(() -> routes.route("placed", (c, item) -> {}))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("topic placed has a handler already; each topic takes one");
+                .hasMessage("topic placed has a route already; each topic takes one");
     }
 
     @Test
-    void anUnknownTopicIsAFailureThatNamesItUnlessItIsToBeIgnored() {
-        String words = "no handler for topic other; add on(...) or and(...), or restrict the poller with topics(...)";
-        assertThatThrownBy(() -> handlers.deliver(tx, item("other")))
+    void aTopicWithoutARouteIsAFailureThatNamesItUnlessItIsToBeIgnored() {
+        String words =
+                "no route for topic other; add route(...) or otherwise(...), or restrict the poller with topics(...)";
+        assertThatThrownBy(() -> routes.deliver(tx, item("other")))
                 .isExactlyInstanceOf(IllegalStateException.class)
                 .hasMessage(words);
-        assertThatThrownBy(() -> handlers.unknown(UnknownTopic.DEAD).deliver(tx, item("other")))
+        assertThatThrownBy(() -> routes.otherwise(UnroutedTopic.DEAD).deliver(tx, item("other")))
                 .isInstanceOf(PermanentFailureException.class)
                 .hasMessage(words);
-        assertThatCode(() -> handlers.unknown(UnknownTopic.IGNORE).deliver(tx, item("other")))
+        assertThatCode(() -> routes.otherwise(UnroutedTopic.IGNORE).deliver(tx, item("other")))
                 .doesNotThrowAnyException();
         assertThat(handled).isEmpty();
     }
 
     @Test
-    void eachHandlerHasARouteOfItsOwnAndUnknownTopicsShareOne() {
-        ByTopic routes = handlers.routes();
+    void eachHandlerHasARouteOfItsOwnAndOtherTopicsShareOne() {
+        Routing routing = routes.routing();
 
-        assertThat(routes.routes()).containsOnlyKeys("placed", "cancelled");
-        assertThat(routes.routes().get("placed")).isNotSameAs(routes.routes().get("cancelled"));
-        assertThat(routes.otherwise()).isSameAs(handlers);
+        assertThat(routing.destinations()).containsOnlyKeys("placed", "cancelled");
+        assertThat(routing.destinations().get("placed"))
+                .isNotSameAs(routing.destinations().get("cancelled"));
+        assertThat(routing.otherwise()).isSameAs(routes);
     }
 }

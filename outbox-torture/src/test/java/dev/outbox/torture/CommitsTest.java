@@ -8,8 +8,8 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
 /** Commits are found however a driver sends them. */
-class FaultProxyTest {
-    private final FaultProxy.Commits commits = new FaultProxy.Commits();
+class CommitsTest {
+    private final Commits commits = new Commits();
     private final ByteArrayOutputStream sent = new ByteArrayOutputStream();
 
     @Test
