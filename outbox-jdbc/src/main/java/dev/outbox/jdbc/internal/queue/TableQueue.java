@@ -88,7 +88,7 @@ abstract class TableQueue<T extends LiveTable.Seen> implements WorkQueue {
     public TransactionalSource source() {
         SourceSettings ofSource = settings.ofSource(connections, arrivals);
         Function<T, TransactionalSource> source = found -> statements.source(found, ofSource);
-        return table.isSettled() ? source.apply(table.now()) : new AdaptingSource(table, table.per(source));
+        return table.isCanonical() ? source.apply(table.now()) : new AdaptingSource(table, table.per(source));
     }
 
     @Override
