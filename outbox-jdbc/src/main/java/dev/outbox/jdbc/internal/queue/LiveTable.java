@@ -7,6 +7,7 @@ import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.sql.BorrowedConnection;
 import dev.outbox.jdbc.internal.sql.Connections;
 import java.lang.ref.WeakReference;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -35,10 +36,15 @@ public final class LiveTable<T extends LiveTable.Seen> {
     private static final Duration LONGEST_LOOK = Duration.ofSeconds(30);
 
     private final Connections connections;
-    private final TableSettings.Detection<T> detection;
+    private final Detection<T> detection;
     private final Predicate<OutboxException> changed;
     private volatile Version<T> version;
     private boolean failed;
+
+    /** How a table is looked at. */
+    public interface Detection<T> {
+        T detect(Connection connection, TableName name) throws SQLException;
+    }
 
     /** A table as it was found. Two of them are equal if the same statements serve both. */
     public interface Seen {
@@ -51,11 +57,7 @@ public final class LiveTable<T extends LiveTable.Seen> {
     private record Version<T>(int number, T table) {}
 
     /** @param changed whether this is what a statement meets that was made for another phase */
-    public LiveTable(
-            Connections connections,
-            TableSettings.Detection<T> detection,
-            Predicate<OutboxException> changed,
-            T table) {
+    public LiveTable(Connections connections, Detection<T> detection, Predicate<OutboxException> changed, T table) {
         this.connections = connections;
         this.detection = detection;
         this.changed = changed;
@@ -66,8 +68,8 @@ public final class LiveTable<T extends LiveTable.Seen> {
         return version.table;
     }
 
-    /** Whether the table will stay as it is. */
-    public boolean isSettled() {
+    /** Whether no migration will change the table any more. */
+    public boolean isCanonical() {
         return now().phase() == Phase.CLEAN;
     }
 
@@ -147,7 +149,7 @@ public final class LiveTable<T extends LiveTable.Seen> {
 
     /** Starts to look at the table every so often. */
     public void watch(Duration interval) {
-        if (isSettled()) {
+        if (isCanonical()) {
             return;
         }
         WeakReference<LiveTable<T>> watched = new WeakReference<>(this);
@@ -177,6 +179,6 @@ public final class LiveTable<T extends LiveTable.Seen> {
             }
             live.failed = true;
         }
-        return !live.isSettled();
+        return !live.isCanonical();
     }
 }

@@ -90,7 +90,7 @@ abstract class TableQueue<T extends LiveTable.Seen> implements WorkQueue {
             SourceSettings ofSource = settings.ofSource(connections, arrivals);
             return new TableSource(found.name(), ofSource, statements.source(found, ofSource));
         };
-        return table.isSettled() ? source.apply(table.now()) : new AdaptingSource(table, table.per(source));
+        return table.isCanonical() ? source.apply(table.now()) : new AdaptingSource(table, table.per(source));
     }
 
     @Override

@@ -8,8 +8,6 @@ import dev.outbox.jdbc.internal.claim.Arrivals;
 import dev.outbox.jdbc.internal.claim.FreedKeys;
 import dev.outbox.jdbc.internal.enqueue.MessageRow;
 import dev.outbox.jdbc.internal.sql.Connections;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -35,11 +33,6 @@ public record TableSettings(
         boolean wakesLocally,
         LongSupplier ticker,
         Duration refreshInterval) {
-
-    /** How a table is looked at. */
-    public interface Detection<L> {
-        L detect(Connection connection, TableName name) throws SQLException;
-    }
 
     /** Whether transactions lock the keys of what they store. */
     public boolean strict() {
