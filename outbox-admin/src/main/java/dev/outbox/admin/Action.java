@@ -2,6 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.Status;
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.TableKind;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -64,7 +65,7 @@ interface Action {
                 return "it was received, not enqueued, so that no handler would take it;"
                         + " Inbox.forceRequeue(...) removes its record, so that it is new when it is sent again";
             }
-            boolean old = item.ref().box() == Box.INBOX
+            boolean old = item.ref().kind() == TableKind.INBOX
                     && !how.forced()
                     && item.createdOn().isBefore(Instant.now().minus(inboxRetention));
             return old
@@ -76,7 +77,7 @@ interface Action {
 
         @Override
         public @Nullable Duration window(AdminTable table) {
-            return table.box() == Box.OUTBOX || how.forced() ? null : inboxRetention;
+            return table.kind() == TableKind.OUTBOX || how.forced() ? null : inboxRetention;
         }
 
         @Override

@@ -1,6 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import java.time.Clock;
 import java.time.Duration;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * theirs; actions need the audit table of {@code OutboxMigrations.installAdmin}. Thread-safe.
  */
 public final class Admin {
-    private final Sessions sessions;
+    private final AdminDatabase database;
     private final DeadLetters deadLetters;
     private final Lookup lookup;
     private final Doctor doctor;
@@ -33,10 +34,10 @@ public final class Admin {
     private final Duration glanceTimeout;
 
     private Admin(Builder options) {
-        this.sessions = new Sessions(options.dataSource, options.names());
-        this.deadLetters = new DeadLetters(sessions, options.inboxRetention);
-        this.lookup = new Lookup(sessions);
-        this.doctor = new Doctor(sessions, options.clock);
+        this.database = new AdminDatabase(options.dataSource, options.names());
+        this.deadLetters = new DeadLetters(database, options.inboxRetention);
+        this.lookup = new Lookup(database);
+        this.doctor = new Doctor(database, options.clock);
         this.maxRedelivery = options.maxRedelivery;
         this.glanceTimeout = options.glanceTimeout;
     }
@@ -67,7 +68,7 @@ public final class Admin {
     }
 
     private List<TableStatus> status(boolean exactly) {
-        return sessions.run("read the status", session -> {
+        return database.run("read the status", session -> {
             List<TableStatus> all = new ArrayList<>();
             for (AdminTable table : session.tables()) {
                 all.add(new StatusTable(session, table).status(exactly));
@@ -84,15 +85,15 @@ public final class Admin {
      * @param dryRun only count
      * @throws IllegalArgumentException for an inbox, if that is shorter than {@link Builder#maxRedelivery}
      */
-    public PurgeResult purge(Box box, Duration olderThan, boolean dryRun) {
+    public PurgeResult purge(TableKind kind, Duration olderThan, boolean dryRun) {
         Require.notNegative("olderThan", olderThan);
-        if (box == Box.INBOX && olderThan.compareTo(maxRedelivery) < 0) {
+        if (kind == TableKind.INBOX && olderThan.compareTo(maxRedelivery) < 0) {
             throw new IllegalArgumentException("olderThan must be at least maxRedelivery, " + maxRedelivery + ", was "
                     + olderThan + ": a message that comes again after its record was purged would have its effect"
                     + " twice; set maxRedelivery(...) to the longest time after which your broker may send one again");
         }
-        return sessions.run("purge the " + box, session -> {
-            PurgeTable purge = new PurgeTable(session, session.table(box).ready());
+        return database.run("purge the " + kind, session -> {
+            PurgeTable purge = new PurgeTable(session, session.table(kind).ready());
             return dryRun ? purge.count(olderThan) : purge.purge(olderThan);
         });
     }
@@ -102,11 +103,11 @@ public final class Admin {
      *
      * @throws dev.outbox.OutboxException if it takes longer than {@link Builder#glanceTimeout}, too
      */
-    public Backlog backlog(Box box) {
-        return sessions.run(
+    public Backlog backlog(TableKind kind) {
+        return database.run(
                 "look at the backlog",
                 glanceTimeout,
-                session -> new StatusTable(session, session.table(box)).backlog(Backlog.MOST));
+                session -> new StatusTable(session, session.table(kind)).backlog(Backlog.MOST));
     }
 
     /** {@link #health(HealthLimits)} with {@link HealthLimits#standard()}. */
@@ -121,7 +122,7 @@ public final class Admin {
     public Health health(HealthLimits limits) {
         Require.present("limits", limits);
         try {
-            return sessions.run("look at the health", glanceTimeout, session -> {
+            return database.run("look at the health", glanceTimeout, session -> {
                 List<String> complaints = new ArrayList<>();
                 for (AdminTable table : session.tables()) {
                     complaints.addAll(new HealthTable(session, table).complaints(limits));
@@ -203,17 +204,17 @@ public final class Admin {
             return new Admin(this);
         }
 
-        private Map<Box, TableName> names() {
-            Map<Box, TableName> names = new EnumMap<>(Box.class);
+        private Map<TableKind, TableName> names() {
+            Map<TableKind, TableName> names = new EnumMap<>(TableKind.class);
             if (outbox == null && inbox == null) {
-                names.put(Box.OUTBOX, new TableName(null, "outbox"));
-                names.put(Box.INBOX, new TableName(null, "inbox"));
+                names.put(TableKind.OUTBOX, new TableName(null, "outbox"));
+                names.put(TableKind.INBOX, new TableName(null, "inbox"));
             }
             if (outbox != null) {
-                names.put(Box.OUTBOX, outbox);
+                names.put(TableKind.OUTBOX, outbox);
             }
             if (inbox != null) {
-                names.put(Box.INBOX, inbox);
+                names.put(TableKind.INBOX, inbox);
             }
             return names;
         }

@@ -2,6 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.sql.Sql;
@@ -19,7 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * @param resolved statements as they read for it; grows, for reading one anew takes longer than a small answer does
  */
 record AdminTable(
-        Box box,
+        TableKind kind,
         TableName name,
         Phase phase,
         Layout layout,
@@ -29,8 +30,8 @@ record AdminTable(
     static final String AUDIT = "outbox_audit";
     static final String POLLERS = "outbox_pollers";
 
-    AdminTable(Box box, TableName name, Phase phase, Layout layout, boolean audited, boolean listed) {
-        this(box, name, phase, layout, audited, listed, new ConcurrentHashMap<>());
+    AdminTable(TableKind kind, TableName name, Phase phase, Layout layout, boolean audited, boolean listed) {
+        this(kind, name, phase, layout, audited, listed, new ConcurrentHashMap<>());
     }
 
     /** @param statement with logical names */

@@ -1,6 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.enqueue.KeyLocks;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -29,11 +30,11 @@ public final class DeadLetters {
     private static final Comparator<Item> NEWEST_FIRST =
             Comparator.comparing(Item::processedOn, Comparator.nullsLast(Comparator.reverseOrder()));
 
-    private final Sessions sessions;
+    private final AdminDatabase database;
     private final Duration inboxRetention;
 
-    DeadLetters(Sessions sessions, Duration inboxRetention) {
-        this.sessions = sessions;
+    DeadLetters(AdminDatabase database, Duration inboxRetention) {
+        this.database = database;
         this.inboxRetention = inboxRetention;
     }
 
@@ -41,10 +42,10 @@ public final class DeadLetters {
     public ItemPage list(DeadFilter filter, Page page) {
         Require.present("filter", filter);
         Require.present("page", page);
-        return sessions.run("list dead letters", session -> {
+        return database.run("list dead letters", session -> {
             List<List<Item>> parts = new ArrayList<>();
-            for (AdminTable table : session.tables(filter.box())) {
-                parts.add(new DeadTable(session, table).newest(filter, page.position(table.box()), page.size() + 1));
+            for (AdminTable table : session.tables(filter.kind())) {
+                parts.add(new DeadTable(session, table).newest(filter, page.position(table.kind()), page.size() + 1));
             }
             return Merge.of(page, parts, NEWEST_FIRST, DeadTable::position);
         });
@@ -61,9 +62,9 @@ public final class DeadLetters {
     }
 
     private Optional<ItemDetail> show(ItemRef ref, boolean withPayload) {
-        return sessions.run(
+        return database.run(
                 "show " + ref,
-                session -> new LookupTable(session, session.table(ref.box()).ready()).detail(ref, withPayload));
+                session -> new LookupTable(session, session.table(ref.kind()).ready()).detail(ref, withPayload));
     }
 
     /**
@@ -102,16 +103,16 @@ public final class DeadLetters {
 
     private ActionResult act(DeadFilter filter, Action action) {
         Require.present("filter", filter);
-        return sessions.run(action + " dead letters", session -> {
-            List<AdminTable> tables = session.tables(filter.box());
+        return database.run(action + " dead letters", session -> {
+            List<AdminTable> tables = session.tables(filter.kind());
             return action.dryRun()
                     ? rehearse(session, tables, filter, action)
                     : perform(session, tables, filter, action);
         });
     }
 
-    private static ActionResult rehearse(Session session, List<AdminTable> tables, DeadFilter filter, Action action)
-            throws SQLException {
+    private static ActionResult rehearse(
+            AdminSession session, List<AdminTable> tables, DeadFilter filter, Action action) throws SQLException {
         Tally tally = new Tally(true);
         for (AdminTable table : tables) {
             DeadTable dead = new DeadTable(session, table);
@@ -128,7 +129,7 @@ public final class DeadLetters {
         return filter.olderThan(olderThan == null ? since : olderThan.plus(since));
     }
 
-    private static ActionResult perform(Session session, List<AdminTable> tables, DeadFilter filter, Action action)
+    private static ActionResult perform(AdminSession session, List<AdminTable> tables, DeadFilter filter, Action action)
             throws SQLException {
         tables.forEach(AdminTable::auditable); // both, before anything is done to one
         Tally tally = new Tally(false);
@@ -150,13 +151,13 @@ public final class DeadLetters {
 
     private ActionResult act(Collection<ItemRef> items, Action action) {
         List<ItemRef> refs = Require.present("items", items).stream().distinct().toList();
-        return sessions.run(action + " dead letters", session -> {
+        return database.run(action + " dead letters", session -> {
             Tally tally = new Tally(action.dryRun());
-            for (Box box : Box.values()) {
+            for (TableKind kind : TableKind.values()) {
                 List<ItemRef> here =
-                        refs.stream().filter(ref -> ref.box() == box).toList();
+                        refs.stream().filter(ref -> ref.kind() == kind).toList();
                 if (!here.isEmpty()) {
-                    act(session, session.table(box), here, action, tally);
+                    act(session, session.table(kind), here, action, tally);
                 }
             }
             return tally.result();
@@ -164,7 +165,7 @@ public final class DeadLetters {
     }
 
     /** In the order of their sequence, whatever the order in which they were given. */
-    private static void act(Session session, AdminTable table, List<ItemRef> refs, Action action, Tally tally)
+    private static void act(AdminSession session, AdminTable table, List<ItemRef> refs, Action action, Tally tally)
             throws SQLException {
         DeadTable dead = new DeadTable(session, action.dryRun() ? table.ready() : table.auditable());
         LookupTable lookup = new LookupTable(session, table);

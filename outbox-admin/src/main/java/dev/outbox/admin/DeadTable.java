@@ -1,5 +1,6 @@
 package dev.outbox.admin;
 
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.enqueue.KeyLocks;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Timestamps;
@@ -27,14 +28,14 @@ final class DeadTable {
     private static final String LOWEST = "00000000-0000-0000-0000-000000000000";
     private static final String HIGHEST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-    private final Session session;
+    private final AdminSession session;
     private final AdminTable table;
-    private final Flavor.DeadSql sql;
+    private final AdminDialect.DeadSql sql;
 
-    DeadTable(Session session, AdminTable table) {
+    DeadTable(AdminSession session, AdminTable table) {
         this.session = session;
         this.table = table;
-        this.sql = session.flavor().dead();
+        this.sql = session.dialect().dead();
     }
 
     AdminTable table() {
@@ -57,13 +58,13 @@ final class DeadTable {
         if (place.at != null) {
             try (Query query = filtered(sql.newest(), filter).set("older_than", filter.olderThan())) {
                 query.set("at", Timestamps.write(place.at)).set("id", place.id).set("size", size);
-                found.addAll(Session.list(query, row -> ItemRow.read(row, table.box())));
+                found.addAll(AdminSession.list(query, row -> ItemRow.read(row, table.kind())));
             }
         }
         if (found.size() < size) {
             try (Query query = filtered(sql.newestUnknown(), filter)) {
                 query.set("id", place.at == null ? place.id : HIGHEST).set("size", size - found.size());
-                found.addAll(Session.list(query, row -> ItemRow.read(row, table.box())));
+                found.addAll(AdminSession.list(query, row -> ItemRow.read(row, table.kind())));
             }
         }
         return found;
@@ -76,7 +77,7 @@ final class DeadTable {
                     .set("id", place.at == null ? LOWEST : place.id)
                     .set("unknown_id", place.at == null ? place.id : after == null ? LOWEST : HIGHEST)
                     .set("size", size);
-            return Session.list(query, row -> ItemRow.read(row, table.box()));
+            return AdminSession.list(query, row -> ItemRow.read(row, table.kind()));
         }
     }
 
@@ -94,7 +95,7 @@ final class DeadTable {
             if (slash < 0) {
                 throw Page.malformed(after);
             }
-            String id = new ItemRef(Box.OUTBOX, after.substring(slash + 1)).id();
+            String id = new ItemRef(TableKind.OUTBOX, after.substring(slash + 1)).id();
             return new Place(slash == 0 ? null : instant(after.substring(0, slash)), id);
         }
     }
@@ -110,7 +111,7 @@ final class DeadTable {
     Count count(DeadFilter filter, @Nullable Duration window, int most) throws SQLException {
         try (Query query = filtered(sql.count(), filter)) {
             query.set("older_than", filter.olderThan()).set("window", window).set("most", most);
-            return Session.one(
+            return AdminSession.one(
                     query,
                     row -> new Count(row.getLong("found"), row.getLong("requeueable"), row.getLong("found") == most));
         }
@@ -132,7 +133,7 @@ final class DeadTable {
      * @param before how many this action has put back already, which are due first
      */
     Set<ItemRef> requeue(List<Item> batch, Requeue how, @Nullable Duration window, long before) throws SQLException {
-        Optional<Flavor.EndOfKeySql> endOfKey = sql.endOfKey();
+        Optional<AdminDialect.EndOfKeySql> endOfKey = sql.endOfKey();
         if (endOfKey.isEmpty() || batch.stream().allMatch(item -> item.key() == null)) {
             try (Query query = requeuing(batch, how, window, before)) {
                 return changed(query);
@@ -183,9 +184,9 @@ final class DeadTable {
     }
 
     Set<ItemRef> discard(List<Item> batch, Discard how) throws SQLException {
-        String statement = table.box() == Box.OUTBOX ? sql.discardOutbox() : sql.discardInbox();
+        String statement = table.kind() == TableKind.OUTBOX ? sql.discardOutbox() : sql.discardInbox();
         try (Query query = audited(statement, batch, how.actor(), how.reason())) {
-            if (table.box() == Box.INBOX) {
+            if (table.kind() == TableKind.INBOX) {
                 List<Instant> died = batch.stream()
                         .map(Item::processedOn)
                         .filter(Objects::nonNull)
@@ -207,10 +208,10 @@ final class DeadTable {
     }
 
     private Set<ItemRef> changed(Query query) throws SQLException {
-        return new HashSet<>(Session.list(query, this::ref));
+        return new HashSet<>(AdminSession.list(query, this::ref));
     }
 
     private ItemRef ref(ResultSet row) throws SQLException {
-        return new ItemRef(table.box(), row.getString("id").toLowerCase(Locale.ROOT));
+        return new ItemRef(table.kind(), row.getString("id").toLowerCase(Locale.ROOT));
     }
 }

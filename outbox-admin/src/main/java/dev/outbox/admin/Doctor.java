@@ -22,11 +22,11 @@ import java.util.stream.Collectors;
  * Thread-safe.
  */
 public final class Doctor {
-    private final Sessions sessions;
+    private final AdminDatabase database;
     private final Clock clock;
 
-    Doctor(Sessions sessions, Clock clock) {
-        this.sessions = sessions;
+    Doctor(AdminDatabase database, Clock clock) {
+        this.database = database;
         this.clock = clock;
     }
 
@@ -38,21 +38,22 @@ public final class Doctor {
     /** Everything that was looked at, the good and the bad. */
     public List<Diagnosis> examine(DoctorLimits limits) {
         Require.present("limits", limits);
-        return sessions.run("examine the database", session -> {
+        return database.run("examine the database", session -> {
             List<Diagnosis> all = new ArrayList<>();
             List<AdminTable> tables = session.tables();
             check(all, "clocks", () -> List.of(clocks(session, tables.get(0), limits)));
             check(all, "network", () -> List.of(network(session)));
-            Flavor.Examiner examiner = session.flavor().examiner(session, limits);
+            AdminDialect.Examiner examiner = session.dialect().examiner(session, limits);
             examiner.database().forEach((name, examination) -> check(all, name, examination));
             for (AdminTable table : tables) {
-                examiner.table(table).forEach((name, examination) -> check(all, table.box() + " " + name, examination));
+                examiner.table(table)
+                        .forEach((name, examination) -> check(all, table.kind() + " " + name, examination));
                 if (!table.phase().before(Phase.FLIPPED)) {
                     StatusTable status = new StatusTable(session, table);
-                    check(all, table.box() + " leases", () -> List.of(stuck(status, limits)));
-                    check(all, table.box() + " keys", () -> List.of(keys(status)));
-                    check(all, table.box() + " retention", () -> List.of(retention(status, limits)));
-                    check(all, table.box() + " pollers", () -> pollers(table, status, limits));
+                    check(all, table.kind() + " leases", () -> List.of(stuck(status, limits)));
+                    check(all, table.kind() + " keys", () -> List.of(keys(status)));
+                    check(all, table.kind() + " retention", () -> List.of(retention(status, limits)));
+                    check(all, table.kind() + " pollers", () -> pollers(table, status, limits));
                 }
             }
             return all;
@@ -79,12 +80,12 @@ public final class Doctor {
         }
     }
 
-    private Diagnosis clocks(Session session, AdminTable table, DoctorLimits limits) throws SQLException {
+    private Diagnosis clocks(AdminSession session, AdminTable table, DoctorLimits limits) throws SQLException {
         Duration skew = Duration.ofDays(36_500);
-        try (Query query = session.query(table, session.flavor().status().now())) {
+        try (Query query = session.query(table, session.dialect().status().now())) {
             for (int i = 0; i < 3; i++) { // the shortest round trip tells best
                 Instant before = clock.instant();
-                Instant there = Session.one(query, row -> Timestamps.read(row, "now"));
+                Instant there = AdminSession.one(query, row -> Timestamps.read(row, "now"));
                 Instant after = clock.instant();
                 Duration early = Duration.between(there, before);
                 Duration late = Duration.between(after, there);
@@ -106,7 +107,7 @@ public final class Doctor {
     }
 
     /** What pollers do themselves they bound themselves; the connections of callers and handlers they do not. */
-    private static Diagnosis network(Session session) throws SQLException {
+    private static Diagnosis network(AdminSession session) throws SQLException {
         int millis = session.connection().getNetworkTimeout();
         if (millis > 0) {
             return Diagnosis.ok(

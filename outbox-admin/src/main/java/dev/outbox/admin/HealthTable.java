@@ -11,10 +11,10 @@ import java.util.Optional;
 
 /** Looks for what is not well in one table, in statements that stay cheap however large it is. */
 final class HealthTable {
-    private final Session session;
+    private final AdminSession session;
     private final AdminTable table;
 
-    HealthTable(Session session, AdminTable table) {
+    HealthTable(AdminSession session, AdminTable table) {
         this.session = session;
         this.table = table;
     }

@@ -1,6 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.TableKind;
 import java.util.UUID;
 
 /**
@@ -8,10 +9,10 @@ import java.util.UUID;
  *
  * @param id the work item's id
  */
-public record ItemRef(Box box, String id) {
+public record ItemRef(TableKind kind, String id) {
     /** @throws IllegalArgumentException if the id is no UUID */
     public ItemRef {
-        Require.present("box", box);
+        Require.present("kind", kind);
         id = uuid(Require.present("id", id));
     }
 
@@ -22,9 +23,9 @@ public record ItemRef(Box box, String id) {
      */
     public static ItemRef parse(String text) {
         int slash = Require.present("reference", text).indexOf('/');
-        for (Box box : Box.values()) {
-            if (slash > 0 && text.substring(0, slash).equals(box.toString())) {
-                return new ItemRef(box, text.substring(slash + 1));
+        for (TableKind kind : TableKind.values()) {
+            if (slash > 0 && text.substring(0, slash).equals(kind.toString())) {
+                return new ItemRef(kind, text.substring(slash + 1));
             }
         }
         throw new IllegalArgumentException(
@@ -41,6 +42,6 @@ public record ItemRef(Box box, String id) {
 
     @Override
     public String toString() {
-        return box + "/" + id;
+        return kind + "/" + id;
     }
 }

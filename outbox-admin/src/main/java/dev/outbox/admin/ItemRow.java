@@ -2,6 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.Status;
 import dev.outbox.internal.HeadersText;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.sql.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -34,9 +35,9 @@ final class ItemRow {
 
     private ItemRow() {}
 
-    static Item read(ResultSet row, Box box) throws SQLException {
+    static Item read(ResultSet row, TableKind kind) throws SQLException {
         return new Item(
-                new ItemRef(box, row.getString("id").toLowerCase(Locale.ROOT)),
+                new ItemRef(kind, row.getString("id").toLowerCase(Locale.ROOT)),
                 Status.ofCode(row.getInt("status")),
                 row.getLong("sequence"),
                 row.getString("topic"),
@@ -55,9 +56,9 @@ final class ItemRow {
                 row.getString("last_error"));
     }
 
-    static ItemDetail detail(ResultSet row, Box box, boolean withPayload) throws SQLException {
+    static ItemDetail detail(ResultSet row, TableKind kind, boolean withPayload) throws SQLException {
         return new ItemDetail(
-                read(row, box),
+                read(row, kind),
                 headers(row.getString("headers")),
                 row.getString("content_type"),
                 withPayload ? row.getString("payload") : null,

@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 public final class Lookup {
     private static final Comparator<Item> BY_CREATION = Comparator.comparing(Item::createdOn);
 
-    private final Sessions sessions;
+    private final AdminDatabase database;
 
-    Lookup(Sessions sessions) {
-        this.sessions = sessions;
+    Lookup(AdminDatabase database) {
+        this.database = database;
     }
 
     /** What items can be searched by. */
@@ -63,9 +63,9 @@ public final class Lookup {
      * @throws IllegalArgumentException if it is no UUID
      */
     public Optional<Item> byId(String id) {
-        return sessions.run("look for an item", session -> {
+        return database.run("look for an item", session -> {
             for (AdminTable table : session.tables(null)) {
-                List<Item> found = new LookupTable(session, table).byIds(List.of(new ItemRef(table.box(), id)));
+                List<Item> found = new LookupTable(session, table).byIds(List.of(new ItemRef(table.kind(), id)));
                 if (!found.isEmpty()) {
                     return Optional.of(found.get(0));
                 }
@@ -76,11 +76,11 @@ public final class Lookup {
 
     private ItemPage by(By by, String value, Page page) {
         Require.present("page", page);
-        return sessions.run("look for items by " + by, session -> {
+        return database.run("look for items by " + by, session -> {
             List<List<Item>> parts = new ArrayList<>();
             for (AdminTable table : session.tables(null)) {
                 parts.add(new LookupTable(session, table)
-                        .by(by, value, sequence(page.position(table.box())), page.size() + 1));
+                        .by(by, value, sequence(page.position(table.kind())), page.size() + 1));
             }
             return Merge.of(page, parts, BY_CREATION, item -> Long.toString(item.sequence()));
         });

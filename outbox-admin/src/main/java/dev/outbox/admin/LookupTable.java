@@ -1,6 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -13,19 +14,19 @@ final class LookupTable {
     /** Without an index, a table with more rows than this is not read. */
     static final int SMALL = 10_000;
 
-    private final Session session;
+    private final AdminSession session;
     private final AdminTable table;
-    private final Flavor.LookupSql sql;
+    private final AdminDialect.LookupSql sql;
 
-    LookupTable(Session session, AdminTable table) {
+    LookupTable(AdminSession session, AdminTable table) {
         this.session = session;
         this.table = table;
-        this.sql = session.flavor().lookup();
+        this.sql = session.dialect().lookup();
     }
 
     List<Item> byIds(List<ItemRef> refs) throws SQLException {
         List<Item> found = new ArrayList<>(byIds(refs, sql.byIds()));
-        if (found.size() < refs.size() && table.box() == Box.INBOX) {
+        if (found.size() < refs.size() && table.kind() == TableKind.INBOX) {
             found.addAll(byIds(refs, sql.recordsByIds()));
         }
         return found;
@@ -34,51 +35,53 @@ final class LookupTable {
     private List<Item> byIds(List<ItemRef> refs, String statement) throws SQLException {
         try (Query query = session.query(table, statement)) {
             query.set("ids", refs.stream().map(ItemRef::id).collect(Collectors.joining(",")));
-            return Session.list(query, row -> ItemRow.read(row, table.box()));
+            return AdminSession.list(query, row -> ItemRow.read(row, table.kind()));
         }
     }
 
     Optional<ItemDetail> detail(ItemRef ref, boolean withPayload) throws SQLException {
         Optional<ItemDetail> found = detail(ref, withPayload ? sql.payload() : sql.detail(), withPayload);
-        return found.isPresent() || table.box() == Box.OUTBOX ? found : detail(ref, sql.recordDetail(), withPayload);
+        return found.isPresent() || table.kind() == TableKind.OUTBOX
+                ? found
+                : detail(ref, sql.recordDetail(), withPayload);
     }
 
     private Optional<ItemDetail> detail(ItemRef ref, String statement, boolean withPayload) throws SQLException {
         try (Query query = session.query(table, statement)) {
             query.set("id", ref.id());
-            return Session.list(query, row -> ItemRow.detail(row, table.box(), withPayload)).stream()
+            return AdminSession.list(query, row -> ItemRow.detail(row, table.kind(), withPayload)).stream()
                     .findFirst();
         }
     }
 
     /** @param after the sequence of the last one that was seen; 0 at the start */
     List<Item> by(Lookup.By by, String value, long after, int size) throws SQLException {
-        String column = session.flavor().searched(by);
+        String column = session.dialect().searched(by);
         requireIndex(by, column);
         try (Query query = session.query(table.sql(sql.by(), column))) {
-            query.set("value", session.text(session.flavor().searched(by, value)))
+            query.set("value", session.text(session.dialect().searched(by, value)))
                     .set("after", after)
                     .set("size", size);
-            return Session.list(query, row -> ItemRow.read(row, table.box()));
+            return AdminSession.list(query, row -> ItemRow.read(row, table.kind()));
         }
     }
 
     private void requireIndex(Lookup.By by, String column) throws SQLException {
-        if (session.isIndexed(table.box(), column)) {
+        if (session.isIndexed(table.kind(), column)) {
             return;
         }
         String quoted = table.column(column);
         try (Query indexed = session.query(table, sql.indexed())) {
             indexed.set("table", session.text(table.layout().table()))
                     .set("column", session.text(quoted.substring(1, quoted.length() - 1)));
-            if (Session.one(indexed, row -> row.getBoolean("indexed"))) {
-                session.rememberIndexed(table.box(), column);
+            if (AdminSession.one(indexed, row -> row.getBoolean("indexed"))) {
+                session.rememberIndexed(table.kind(), column);
                 return;
             }
         }
         try (Query rows = session.query(table, sql.rows())) {
             rows.set("most", SMALL + 1).set("table", session.text(table.layout().table()));
-            long counted = Session.one(rows, row -> row.getLong("counted"));
+            long counted = AdminSession.one(rows, row -> row.getLong("counted"));
             if (counted <= SMALL) {
                 return;
             }

@@ -2,6 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.admin.Diagnosis.Severity;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.migrations.TableReport;
 import dev.outbox.migrations.Upgrade;
@@ -20,7 +21,7 @@ import java.util.TreeSet;
 import org.postgresql.PGConnection;
 
 /** What bites on PostgreSQL. */
-final class PostgresDoctor implements Flavor.Examiner {
+final class PostgresDoctor implements AdminDialect.Examiner {
     /** As it was set for the role, the database or the server: this session may have another. */
     private static final String SETTINGS = """
             SELECT (SELECT reset_val FROM pg_catalog.pg_settings WHERE name = 'default_transaction_isolation') AS isolation,
@@ -44,7 +45,7 @@ final class PostgresDoctor implements Flavor.Examiner {
             """;
 
     private static final String HIDDEN = """
-            SELECT count(*) AS sessions, current_user AS role
+            SELECT count(*) AS database, current_user AS role
             FROM pg_catalog.pg_stat_activity
             WHERE usesysid IS NOT NULL
               AND NOT pg_has_role('pg_read_all_stats', 'USAGE') AND NOT pg_has_role(usesysid, 'USAGE')
@@ -77,11 +78,11 @@ final class PostgresDoctor implements Flavor.Examiner {
     /** So often a pooler in transaction mode may answer by another process. */
     private static final int LOOKS = 5;
 
-    private final Session session;
+    private final AdminSession session;
     private final DoctorLimits limits;
-    private final Map<Box, Figures> known = new EnumMap<>(Box.class);
+    private final Map<TableKind, Figures> known = new EnumMap<>(TableKind.class);
 
-    PostgresDoctor(Session session, DoctorLimits limits) {
+    PostgresDoctor(AdminSession session, DoctorLimits limits) {
         this.session = session;
         this.limits = limits;
     }
@@ -255,11 +256,11 @@ final class PostgresDoctor implements Flavor.Examiner {
     }
 
     private List<Diagnosis> schema(AdminTable table) throws SQLException {
-        if (table.box() == Box.INBOX && table.phase() != Phase.CLEAN) {
+        if (table.kind() == TableKind.INBOX && table.phase() != Phase.CLEAN) {
             return List.of(onItsWay(table));
         }
         String name = table.name().toString();
-        TableReport report = (table.box() == Box.OUTBOX ? Upgrade.outbox(name) : Upgrade.inbox(name, "any"))
+        TableReport report = (table.kind() == TableKind.OUTBOX ? Upgrade.outbox(name) : Upgrade.inbox(name, "any"))
                 .report(session.connection());
         List<Diagnosis> found = new ArrayList<>();
         if (table.phase() != Phase.CLEAN) {
@@ -292,10 +293,10 @@ final class PostgresDoctor implements Flavor.Examiner {
 
     /** Asked for once, for all checks. */
     private Figures figures(AdminTable table) throws SQLException {
-        Figures found = known.get(table.box());
+        Figures found = known.get(table.kind());
         if (found == null) {
             found = ask(table);
-            known.put(table.box(), found);
+            known.put(table.kind(), found);
         }
         return found;
     }
@@ -303,7 +304,7 @@ final class PostgresDoctor implements Flavor.Examiner {
     private Figures ask(AdminTable table) throws SQLException {
         try (Query query = session.query(table, TABLE)) {
             query.set("table", table.layout().table());
-            return Session.one(
+            return AdminSession.one(
                     query,
                     row -> new Figures(
                             row.getBoolean("enabled"),

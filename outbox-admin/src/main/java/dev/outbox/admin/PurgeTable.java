@@ -10,20 +10,20 @@ final class PurgeTable {
     private static final int BATCH = 1_000;
     private static final int MOST_COUNTED = 100_000;
 
-    private final Session session;
+    private final AdminSession session;
     private final AdminTable table;
-    private final Flavor.PurgeSql sql;
+    private final AdminDialect.PurgeSql sql;
 
-    PurgeTable(Session session, AdminTable table) {
+    PurgeTable(AdminSession session, AdminTable table) {
         this.session = session;
         this.table = table;
-        this.sql = session.flavor().purge();
+        this.sql = session.dialect().purge();
     }
 
     PurgeResult count(Duration olderThan) throws SQLException {
         try (Query query = session.query(table, sql.count())) {
             query.set("older_than", olderThan).set("most", MOST_COUNTED);
-            long found = Session.one(query, row -> row.getLong("found"));
+            long found = AdminSession.one(query, row -> row.getLong("found"));
             return new PurgeResult(true, found, found == MOST_COUNTED);
         }
     }

@@ -1,6 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.admin.Diagnosis.Severity;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -11,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 
 /** What bites on SQL Server. What vacuum is for on PostgreSQL, this database does by itself. */
-final class SqlServerDoctor implements Flavor.Examiner {
+final class SqlServerDoctor implements AdminDialect.Examiner {
     static final String DATABASE = """
             SELECT d.is_read_committed_snapshot_on AS rcsi, d.is_parameterization_forced AS forced,
                 d.compatibility_level AS level
@@ -36,10 +37,10 @@ final class SqlServerDoctor implements Flavor.Examiner {
     /** An outbox has so many indexes, an inbox one more. */
     private static final int INDEXES = 10;
 
-    private final Session session;
+    private final AdminSession session;
     private final DoctorLimits limits;
 
-    SqlServerDoctor(Session session, DoctorLimits limits) {
+    SqlServerDoctor(AdminSession session, DoctorLimits limits) {
         this.session = session;
         this.limits = limits;
     }
@@ -100,7 +101,7 @@ final class SqlServerDoctor implements Flavor.Examiner {
     private Figures figures(AdminTable table) throws SQLException {
         try (Query query = session.query(table, TABLE)) {
             query.set("table", session.text(table.layout().table()));
-            return Session.one(
+            return AdminSession.one(
                     query,
                     row -> new Figures(row.getString("escalation"), row.getInt("disabled"), row.getInt("indexes")));
         }
@@ -109,7 +110,7 @@ final class SqlServerDoctor implements Flavor.Examiner {
     private List<Diagnosis> schema(AdminTable table) throws SQLException {
         Figures figures = figures(table);
         List<Diagnosis> found = new ArrayList<>();
-        int expected = INDEXES + (table.box() == Box.INBOX ? 1 : 0);
+        int expected = INDEXES + (table.kind() == TableKind.INBOX ? 1 : 0);
         if (figures.disabled > 0 || figures.indexes < expected) {
             found.add(new Diagnosis(
                     "",
@@ -133,7 +134,7 @@ final class SqlServerDoctor implements Flavor.Examiner {
         long mebibytes;
         try (Query query = session.query(table, SIZE)) {
             query.set("table", session.text(table.layout().table()));
-            mebibytes = Session.one(query, row -> row.getLong("mebibytes"));
+            mebibytes = AdminSession.one(query, row -> row.getLong("mebibytes"));
         }
         return List.of(
                 mebibytes << 20 <= limits.tableBytes()

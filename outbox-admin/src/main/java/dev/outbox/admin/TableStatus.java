@@ -1,6 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.Status;
+import dev.outbox.jdbc.TableKind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -15,18 +16,18 @@ import java.util.Optional;
  * @param done how many are Done
  * @param doneIsAbout whether that is an estimate
  * @param blocked at most 100 keys
- * @param pace empty if nothing that was Done is kept
+ * @param throughput empty if nothing that was Done is kept
  * @param pollers that tell of themselves; empty where the table for that is missing
  */
 public record TableStatus(
-        Box box,
+        TableKind kind,
         String table,
         int phase,
         List<TopicCount> counts,
         long done,
         boolean doneIsAbout,
         List<BlockedKey> blocked,
-        Optional<Pace> pace,
+        Optional<Throughput> throughput,
         List<KnownPoller> pollers) {
     public TableStatus {
         counts = List.copyOf(counts);

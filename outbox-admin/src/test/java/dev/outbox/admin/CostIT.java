@@ -3,6 +3,7 @@ package dev.outbox.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.testkit.PostgresExtension;
@@ -173,7 +174,7 @@ class CostIT {
             vacuum(statement, "inbox");
         }
         String newest = "SELECT * FROM %s WHERE status = 3 ORDER BY processed_on DESC, work_item_id DESC LIMIT 51";
-        ItemRef ref = new ItemRef(Box.INBOX, value("SELECT work_item_id FROM inbox WHERE message_id = 'done-7'"));
+        ItemRef ref = new ItemRef(TableKind.INBOX, value("SELECT work_item_id FROM inbox WHERE message_id = 'done-7'"));
         String own = "SELECT * FROM %s WHERE topic IS NOT NULL AND work_item_id = '" + ref.id() + "'";
         String count = "SELECT count(topic) FROM %s WHERE status = 3";
         Duration longAgo = Duration.ofSeconds(1_800);
@@ -248,15 +249,15 @@ class CostIT {
                 "dry run of purge",
                 pair(
                         () -> {
-                            admin.purge(Box.OUTBOX, Duration.ofHours(1), true);
-                            admin.purge(Box.INBOX, Duration.ofDays(7), true);
+                            admin.purge(TableKind.OUTBOX, Duration.ofHours(1), true);
+                            admin.purge(TableKind.INBOX, Duration.ofDays(7), true);
                         },
                         byHand("SELECT count(*) FROM %s WHERE status = 2"
                                 + " AND processed_on < statement_timestamp() - interval '1 hour'")));
         questions.put("status", pair(() -> admin.status(), byHand("""
                         SELECT topic, count(*)::text FROM %1$s WHERE status = 3 GROUP BY topic
                         UNION ALL
-                        SELECT 'pace', percentile_disc(0.5) WITHIN GROUP (ORDER BY processed_on - created_on)::text
+                        SELECT 'throughput', percentile_disc(0.5) WITHIN GROUP (ORDER BY processed_on - created_on)::text
                         FROM (
                             SELECT processed_on, created_on FROM %1$s
                             WHERE status = 2 ORDER BY processed_on DESC LIMIT 10000) AS last
@@ -265,8 +266,8 @@ class CostIT {
                 "backlog",
                 pair(
                         () -> {
-                            admin.backlog(Box.OUTBOX);
-                            admin.backlog(Box.INBOX);
+                            admin.backlog(TableKind.OUTBOX);
+                            admin.backlog(TableKind.INBOX);
                         },
                         byHand("SELECT count(*) FROM %s WHERE status = 3")));
 
@@ -300,12 +301,12 @@ class CostIT {
                     """);
             vacuum(statement, "outbox");
         }
-        Sessions sessions = new Sessions(single, Map.of(Box.OUTBOX, TableName.parse("outbox")));
+        AdminDatabase database = new AdminDatabase(single, Map.of(TableKind.OUTBOX, TableName.parse("outbox")));
 
         String entries = "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'outbox'";
         long before = counted(entries);
         List<BlockedKey> blocked =
-                sessions.run("look", session -> new StatusTable(session, session.table(Box.OUTBOX)).blocked());
+                database.run("look", session -> new StatusTable(session, session.table(TableKind.OUTBOX)).blocked());
 
         assertThat(blocked).singleElement().satisfies(key -> {
             assertThat(key.key()).isEqualTo("hot");
@@ -325,12 +326,12 @@ class CostIT {
                     """);
             statement.execute("VACUUM outbox"); // the planner has not heard of the outage yet
         }
-        Sessions sessions = new Sessions(single, Map.of(Box.OUTBOX, TableName.parse("outbox")));
+        AdminDatabase database = new AdminDatabase(single, Map.of(TableKind.OUTBOX, TableName.parse("outbox")));
 
         String entries = "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'outbox'";
         long before = counted(entries);
         Optional<Duration> oldest =
-                sessions.run("look", session -> new StatusTable(session, session.table(Box.OUTBOX)).oldestDue());
+                database.run("look", session -> new StatusTable(session, session.table(TableKind.OUTBOX)).oldestDue());
 
         assertThat(oldest).isEmpty();
         assertThat(counted(entries) - before).isLessThan(15_000);
@@ -338,7 +339,7 @@ class CostIT {
 
     @Test
     void anItemThatIsThereIsNotLookedForAmongTheDead() throws SQLException {
-        ItemRef ref = new ItemRef(Box.INBOX, value("SELECT work_item_id FROM inbox WHERE message_id = 'done-7'"));
+        ItemRef ref = new ItemRef(TableKind.INBOX, value("SELECT work_item_id FROM inbox WHERE message_id = 'done-7'"));
 
         String scans = "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'inbox_dead'";
         long before = counted(scans);
@@ -361,16 +362,17 @@ class CostIT {
             vacuum(statement, "inbox");
         }
         List<Item> first = admin.deadLetters()
-                .list(DeadFilter.all().in(Box.INBOX), Page.first(2))
+                .list(DeadFilter.all().in(TableKind.INBOX), Page.first(2))
                 .items();
-        Sessions sessions = new Sessions(single, Map.of(Box.INBOX, TableName.parse("inbox")));
+        AdminDatabase database = new AdminDatabase(single, Map.of(TableKind.INBOX, TableName.parse("inbox")));
 
         String pages =
                 "SELECT idx_blks_read + idx_blks_hit FROM pg_statio_user_indexes WHERE indexrelname = 'inbox_dead'";
         long before = counted(pages);
-        Set<ItemRef> discarded = sessions.run(
+        Set<ItemRef> discarded = database.run(
                 "discard",
-                session -> new DeadTable(session, session.table(Box.INBOX)).discard(first, Discard.by("anna", "why")));
+                session -> new DeadTable(session, session.table(TableKind.INBOX))
+                        .discard(first, Discard.by("anna", "why")));
 
         assertThat(discarded).hasSize(2);
         assertThat(counted(pages) - before).isLessThan(30);

@@ -43,21 +43,21 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** Each trouble is made on a real server, and found. */
 class DoctorIT {
     @RegisterExtension
-    static final PostgresExtension POSTGRES = Boxes.extension();
+    static final PostgresExtension POSTGRES = Tables.extension();
 
     /** A busy machine may have slow neighbours, with long transactions of their own. */
     private static final DoctorLimits PATIENT = DoctorLimits.standard().transaction(Duration.ofDays(1));
 
-    private Boxes boxes;
+    private Tables tables;
 
     @BeforeEach
     void open(DataSource dataSource) {
-        boxes = new Boxes(dataSource);
+        tables = new Tables(dataSource);
     }
 
     @Test
     void aCleanDatabaseIsWell() {
-        List<Diagnosis> all = boxes.admin().doctor().examine(PATIENT);
+        List<Diagnosis> all = tables.admin().doctor().examine(PATIENT);
 
         assertThat(all)
                 .filteredOn(found -> found.severity() != Severity.OK)
@@ -111,8 +111,8 @@ class DoctorIT {
 
     @Test
     void missingAndInvalidIndexesAreFound() {
-        boxes.execute("DROP INDEX outbox_key_due");
-        boxes.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'outbox_ready'::regclass");
+        tables.execute("DROP INDEX outbox_key_due");
+        tables.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'outbox_ready'::regclass");
 
         assertThat(troubles(PATIENT))
                 .allSatisfy(found -> assertThat(found.check()).isEqualTo("outbox schema"))
@@ -122,9 +122,9 @@ class DoctorIT {
 
     @Test
     void aTableOnItsWayIsNoted() {
-        boxes.execute("COMMENT ON TABLE inbox IS 'dev.outbox inbox phase 2'");
+        tables.execute("COMMENT ON TABLE inbox IS 'dev.outbox inbox phase 2'");
 
-        assertThat(boxes.admin().doctor().examine(PATIENT))
+        assertThat(tables.admin().doctor().examine(PATIENT))
                 .filteredOn(found -> found.check().equals("inbox schema"))
                 .singleElement()
                 .satisfies(found -> assertThat(found.evidence()).isEqualTo("phase 2"));
@@ -132,7 +132,7 @@ class DoctorIT {
 
     @Test
     void aStricterDefaultIsolationIsFound(EmbeddedDatabase database) {
-        boxes.execute("ALTER DATABASE " + boxes.value("SELECT current_database()")
+        tables.execute("ALTER DATABASE " + tables.value("SELECT current_database()")
                 + " SET default_transaction_isolation = 'serializable'");
 
         assertThat(Admin.of(database.dataSource()).build().doctor().examine(PATIENT))
@@ -143,8 +143,8 @@ class DoctorIT {
 
     @Test
     void autovacuumThatWillNotKeepUpIsFound() {
-        boxes.execute("ALTER TABLE outbox RESET (autovacuum_vacuum_scale_factor)");
-        boxes.execute("ALTER TABLE inbox SET (autovacuum_enabled = off)");
+        tables.execute("ALTER TABLE outbox RESET (autovacuum_vacuum_scale_factor)");
+        tables.execute("ALTER TABLE inbox SET (autovacuum_enabled = off)");
 
         assertThat(troubles(PATIENT))
                 .extracting(Diagnosis::check)
@@ -154,8 +154,8 @@ class DoctorIT {
 
     @Test
     void deadTuplesAreFound() throws SQLException {
-        boxes.execute("ALTER TABLE outbox SET (autovacuum_enabled = off)");
-        try (Connection connection = boxes.dataSource.getConnection();
+        tables.execute("ALTER TABLE outbox SET (autovacuum_enabled = off)");
+        try (Connection connection = tables.dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("INSERT INTO outbox (work_item_id, topic, payload) SELECT gen_random_uuid(), 't', 'x'"
                     + " FROM generate_series(1, 100)");
@@ -171,7 +171,7 @@ class DoctorIT {
 
     @Test
     void whoHoldsAnOldSnapshotIsNamed() throws SQLException {
-        try (Connection holder = boxes.dataSource.getConnection();
+        try (Connection holder = tables.dataSource.getConnection();
                 Statement statement = holder.createStatement()) {
             holder.setAutoCommit(false);
             statement.execute("SET LOCAL application_name = 'nightly report'");
@@ -188,8 +188,8 @@ class DoctorIT {
     @Test
     void whoMayNotSeeTransactionsIsToldWhatToGrant(EmbeddedDatabase database) {
         String role = "blind_" + System.nanoTime();
-        boxes.execute("CREATE ROLE " + role + " LOGIN PASSWORD 'secret'");
-        boxes.execute(Role.VIEWER.grants(role, "public", "outbox", "inbox"));
+        tables.execute("CREATE ROLE " + role + " LOGIN PASSWORD 'secret'");
+        tables.execute(Role.VIEWER.grants(role, "public", "outbox", "inbox"));
         try {
             PGSimpleDataSource blind = new PGSimpleDataSource();
             blind.setUrl(database.jdbcUrl());
@@ -202,41 +202,41 @@ class DoctorIT {
                         assertThat(found.severity()).isEqualTo(Severity.SKIPPED);
                         assertThat(found.advice()).isEqualTo("GRANT pg_monitor TO \"" + role + "\"");
                     });
-            boxes.execute("GRANT pg_monitor TO " + role);
+            tables.execute("GRANT pg_monitor TO " + role);
             assertThat(of("snapshots", Admin.of(blind).build().doctor().examine(PATIENT)))
                     .singleElement()
                     .satisfies(found -> assertThat(found.severity()).isEqualTo(Severity.OK));
         } finally {
-            boxes.execute("DROP OWNED BY " + role);
-            boxes.execute("DROP ROLE " + role);
+            tables.execute("DROP OWNED BY " + role);
+            tables.execute("DROP ROLE " + role);
         }
     }
 
     @Test
     void anIdleReplicationSlotIsNamed() {
-        String slot = "slot_" + boxes.value("SELECT current_database()");
-        boxes.rows("SELECT pg_create_physical_replication_slot(?, true)", slot);
+        String slot = "slot_" + tables.value("SELECT current_database()");
+        tables.rows("SELECT pg_create_physical_replication_slot(?, true)", slot);
         try {
             assertThat(of("replication slots", troubles(PATIENT)))
                     .singleElement()
                     .satisfies(found -> assertThat(found.evidence()).contains(slot));
         } finally {
-            boxes.rows("SELECT pg_drop_replication_slot(?)", slot);
+            tables.rows("SELECT pg_drop_replication_slot(?)", slot);
         }
     }
 
     /** As a standby with hot_standby_feedback would do it: the slot is in use, and keeps rows all the same. */
     @Test
     void aReplicationSlotThatKeepsRowsIsNamed(EmbeddedDatabase database) throws Exception {
-        String slot = "slot_" + boxes.value("SELECT current_database()");
-        boxes.rows("SELECT pg_create_physical_replication_slot(?, true)", slot);
+        String slot = "slot_" + tables.value("SELECT current_database()");
+        tables.rows("SELECT pg_create_physical_replication_slot(?, true)", slot);
         try {
-            int seen = Integer.parseInt(boxes.value("SELECT txid_current() % 2147483648"));
+            int seen = Integer.parseInt(tables.value("SELECT txid_current() % 2147483648"));
             try (Connection standby = standby(database)) {
                 CopyDual stream = standby.unwrap(PGConnection.class)
                         .getCopyAPI()
                         .copyDual("START_REPLICATION SLOT " + slot + " PHYSICAL "
-                                + boxes.value("SELECT pg_current_wal_flush_lsn()"));
+                                + tables.value("SELECT pg_current_wal_flush_lsn()"));
                 byte[] feedback = ByteBuffer.allocate(25)
                         .put((byte) 'h')
                         .putLong(0)
@@ -248,10 +248,10 @@ class DoctorIT {
                 stream.writeToCopy(feedback, 0, feedback.length);
                 stream.flushCopy();
                 await().atMost(Duration.ofMinutes(2))
-                        .until(() ->
-                                boxes.value("SELECT xmin FROM pg_replication_slots WHERE slot_name = ?", slot) != null);
-                boxes.value("SELECT txid_current()");
-                boxes.value("SELECT txid_current()");
+                        .until(() -> tables.value("SELECT xmin FROM pg_replication_slots WHERE slot_name = ?", slot)
+                                != null);
+                tables.value("SELECT txid_current()");
+                tables.value("SELECT txid_current()");
 
                 assertThat(of("replication slots", troubles(PATIENT.slotAge(1))))
                         .singleElement()
@@ -264,9 +264,9 @@ class DoctorIT {
             }
         } finally {
             await().atMost(Duration.ofMinutes(2))
-                    .until(() -> boxes.value("SELECT active FROM pg_replication_slots WHERE slot_name = ?", slot)
+                    .until(() -> tables.value("SELECT active FROM pg_replication_slots WHERE slot_name = ?", slot)
                             .equals("f"));
-            boxes.rows("SELECT pg_drop_replication_slot(?)", slot);
+            tables.rows("SELECT pg_drop_replication_slot(?)", slot);
         }
     }
 
@@ -288,7 +288,7 @@ class DoctorIT {
 
     @Test
     void aPoolerIsRecognisedByTheProcessThatAnswers() {
-        DataSource pooled = behindAPooler(boxes.dataSource, connection -> connection);
+        DataSource pooled = behindAPooler(tables.dataSource, connection -> connection);
 
         assertThat(Admin.of(pooled).build().doctor().examine(PATIENT))
                 .filteredOn(found ->
@@ -303,11 +303,11 @@ class DoctorIT {
 
     @Test
     void aPoolerInTransactionModeIsRecognisedByProcessesThatChange() throws SQLException {
-        try (Connection one = boxes.dataSource.getConnection();
-                Connection other = boxes.dataSource.getConnection()) {
+        try (Connection one = tables.dataSource.getConnection();
+                Connection other = tables.dataSource.getConnection()) {
             Iterator<Connection> turns =
                     Stream.iterate(one, last -> last == one ? other : one).iterator();
-            DataSource pooled = behindAPooler(boxes.dataSource, connection -> turns.next());
+            DataSource pooled = behindAPooler(tables.dataSource, connection -> turns.next());
 
             assertThat(of("pooler", Admin.of(pooled).build().doctor().examine(PATIENT)))
                     .singleElement()
@@ -350,7 +350,7 @@ class DoctorIT {
     void clocksThatDifferAreFound() {
         Clock ahead = Clock.offset(Clock.systemUTC(), Duration.ofHours(1));
 
-        assertThat(Admin.of(boxes.dataSource).clock(ahead).build().doctor().examine(PATIENT))
+        assertThat(Admin.of(tables.dataSource).clock(ahead).build().doctor().examine(PATIENT))
                 .filteredOn(found -> found.severity() == Severity.WARN)
                 .singleElement()
                 .satisfies(found -> assertThat(found.check()).isEqualTo("clocks"));
@@ -358,8 +358,8 @@ class DoctorIT {
 
     @Test
     void aLeaseThatNobodyTakesBackIsFound() {
-        boxes.enqueue(Message.to("orders").payload("x"));
-        boxes.execute("UPDATE outbox SET status = 1, owner_token = gen_random_uuid(),"
+        tables.enqueue(Message.to("orders").payload("x"));
+        tables.execute("UPDATE outbox SET status = 1, owner_token = gen_random_uuid(),"
                 + " locked_until = statement_timestamp() - interval '1 hour'");
 
         assertThat(troubles(PATIENT)).singleElement().satisfies(found -> {
@@ -370,11 +370,11 @@ class DoctorIT {
 
     @Test
     void keysBehindADeadOrFailingHeadAreNamed() {
-        boxes.enqueue(Message.to("orders").key("order-42").payload("x"));
-        boxes.killAll("poison", OnDead.BLOCK);
-        boxes.enqueue(Message.to("orders").key("order-43").payload("x"));
-        boxes.failAll("refused");
-        boxes.enqueue(Message.to("orders").key("order-43").payload("x"));
+        tables.enqueue(Message.to("orders").key("order-42").payload("x"));
+        tables.killAll("poison", OnDead.BLOCK);
+        tables.enqueue(Message.to("orders").key("order-43").payload("x"));
+        tables.failAll("refused");
+        tables.enqueue(Message.to("orders").key("order-43").payload("x"));
 
         assertThat(troubles(PATIENT)).singleElement().satisfies(found -> {
             assertThat(found.check()).isEqualTo("outbox keys");
@@ -384,7 +384,7 @@ class DoctorIT {
 
     @Test
     void silentSlowAndOutdatedPollersAreNamed() {
-        boxes.execute("""
+        tables.execute("""
                 INSERT INTO outbox_pollers (started_on, seen_on, lease_ms, longest_delivery_ms, phase, table_name, poller,
                     version)
                 VALUES (statement_timestamp(), statement_timestamp() - interval '1 hour', 30000, 10, 4, 'public.outbox',
@@ -399,13 +399,13 @@ class DoctorIT {
                 .containsExactly(
                         "poller outdated reads an older layout",
                         "deliveries of poller slow take longer than its lease");
-        boxes.execute("DELETE FROM outbox_pollers WHERE poller <> 'silent'");
+        tables.execute("DELETE FROM outbox_pollers WHERE poller <> 'silent'");
         assertThat(troubles(PATIENT)).extracting(Diagnosis::what).containsExactly("poller silent is silent");
     }
 
     @Test
     void aPollerThatSurvivedAnErrorWithinTheHourIsFound() {
-        boxes.execute("""
+        tables.execute("""
                 INSERT INTO outbox_pollers (started_on, seen_on, last_error_on, last_error, lease_ms, longest_delivery_ms,
                     phase, table_name, poller, version)
                 VALUES (statement_timestamp(), statement_timestamp(), statement_timestamp() - interval '50 minutes',
@@ -423,9 +423,9 @@ class DoctorIT {
 
     @Test
     void nobodyWhoPollsWhatIsDueIsFound() {
-        boxes.enqueue(Message.to("orders").payload("x"));
+        tables.enqueue(Message.to("orders").payload("x"));
         assertThat(troubles(PATIENT)).isEmpty();
-        boxes.execute("UPDATE outbox SET created_on = created_on - interval '10 minutes'");
+        tables.execute("UPDATE outbox SET created_on = created_on - interval '10 minutes'");
 
         assertThat(troubles(PATIENT)).singleElement().satisfies(found -> {
             assertThat(found.check()).isEqualTo("outbox pollers");
@@ -436,7 +436,7 @@ class DoctorIT {
 
     @Test
     void aPollerThatIsAliveAndClaimsNothingIsFound() {
-        boxes.execute("""
+        tables.execute("""
                 INSERT INTO outbox_pollers (started_on, seen_on, last_success_on, lease_ms, longest_delivery_ms, phase,
                     table_name, poller, version)
                 VALUES (statement_timestamp() - interval '1 day', statement_timestamp(),
@@ -447,8 +447,8 @@ class DoctorIT {
                         'public.outbox', 'well', '1')
                 """);
         assertThat(troubles(PATIENT)).isEmpty();
-        boxes.enqueue(Message.to("orders").payload("x"));
-        boxes.execute("UPDATE outbox SET created_on = created_on - interval '10 minutes'");
+        tables.enqueue(Message.to("orders").payload("x"));
+        tables.execute("UPDATE outbox SET created_on = created_on - interval '10 minutes'");
 
         assertThat(troubles(PATIENT))
                 .extracting(Diagnosis::what)
@@ -460,15 +460,15 @@ class DoctorIT {
 
     @Test
     void topicsAndTypesThatNoPollerHandlesAreFound() {
-        boxes.execute("""
+        tables.execute("""
                 INSERT INTO outbox_pollers (started_on, seen_on, last_success_on, lease_ms, longest_delivery_ms, phase,
                     table_name, poller, version)
                 VALUES (statement_timestamp(), statement_timestamp(), statement_timestamp(), 30000, 10, 4, 'public.outbox',
                     'well', '1')
                 """);
-        boxes.enqueue(Message.to("orders").payload("x"));
-        boxes.enqueue(Message.to("orders").key("k").payload("x"));
-        try (Poller poller = boxes.outbox
+        tables.enqueue(Message.to("orders").payload("x"));
+        tables.enqueue(Message.to("orders").key("k").payload("x"));
+        try (Poller poller = tables.outbox
                 .poller()
                 .to(item -> {
                     throw new UnknownTypeException("unknown type orders.v9");
@@ -476,15 +476,15 @@ class DoctorIT {
                 .build()) {
             assertThat(poller.pollOnce() + poller.pollOnce()).isEqualTo(2); // with and without keys
         }
-        boxes.enqueue(Message.to("refunds").payload("x"));
-        boxes.enqueue(Message.to("mails").payload("x"));
-        boxes.enqueue(Message.to("mails").payload("x"));
-        boxes.enqueue(Message.to("tomorrow").payload("x").dueIn(Duration.ofDays(1)));
+        tables.enqueue(Message.to("refunds").payload("x"));
+        tables.enqueue(Message.to("mails").payload("x"));
+        tables.enqueue(Message.to("mails").payload("x"));
+        tables.enqueue(Message.to("tomorrow").payload("x").dueIn(Duration.ofDays(1)));
         assertThat(troubles(PATIENT)).isEmpty();
 
-        boxes.execute("UPDATE outbox SET created_on = created_on - interval '10 minutes',"
+        tables.execute("UPDATE outbox SET created_on = created_on - interval '10 minutes',"
                 + " first_due_on = first_due_on - interval '10 minutes'");
-        boxes.execute("UPDATE outbox SET status = 1, owner_token = gen_random_uuid(),"
+        tables.execute("UPDATE outbox SET status = 1, owner_token = gen_random_uuid(),"
                 + " locked_until = statement_timestamp() + interval '1 minute'"
                 + " WHERE sequence = (SELECT min(sequence) FROM outbox WHERE topic = 'mails')");
 
@@ -503,7 +503,7 @@ class DoctorIT {
 
     @Test
     void whatIsDoneAndNeverRemovedIsFound() {
-        boxes.execute("""
+        tables.execute("""
                 INSERT INTO outbox (work_item_id, topic, payload, status, processed_on)
                 SELECT gen_random_uuid(), 'orders', 'x', 2, statement_timestamp() - n * interval '1 day'
                 FROM generate_series(1, 40) AS n
@@ -527,14 +527,14 @@ class DoctorIT {
 
     @Test
     void whatCannotBeSeenIsSkippedAndSaid() {
-        boxes.execute("DROP TABLE outbox_pollers");
+        tables.execute("DROP TABLE outbox_pollers");
 
-        Set<String> skipped = boxes.admin().doctor().examine(PATIENT).stream()
+        Set<String> skipped = tables.admin().doctor().examine(PATIENT).stream()
                 .filter(found -> found.severity() == Severity.SKIPPED)
                 .map(Diagnosis::advice)
                 .collect(Collectors.toSet());
         assertThat(skipped).containsExactly("create it with OutboxMigrations.installAdmin(...)");
-        assertThatThrownBy(() -> Admin.of(boxes.dataSource)
+        assertThatThrownBy(() -> Admin.of(tables.dataSource)
                         .outbox("nowhere")
                         .build()
                         .doctor()
@@ -543,7 +543,7 @@ class DoctorIT {
     }
 
     private List<Diagnosis> troubles(DoctorLimits limits) {
-        return boxes.admin().doctor().examine(limits).stream()
+        return tables.admin().doctor().examine(limits).stream()
                 .filter(found -> Arrays.asList(Severity.WARN, Severity.FAIL).contains(found.severity()))
                 .toList();
     }

@@ -1,7 +1,7 @@
 package dev.outbox.cli;
 
-import dev.outbox.admin.Box;
 import dev.outbox.admin.DeadFilter;
+import dev.outbox.jdbc.TableKind;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -9,7 +9,7 @@ import picocli.CommandLine.Option;
 /** Which dead letters: those that meet every condition given. */
 final class DeadFilterOptions {
     @Option(names = "--in", paramLabel = "<table>", description = "Only of this: ${COMPLETION-CANDIDATES}.")
-    private @Nullable Box box;
+    private @Nullable TableKind kind;
 
     @Option(names = "--topic", paramLabel = "<topic>", description = "Only of this topic.")
     private @Nullable String topic;
@@ -30,7 +30,7 @@ final class DeadFilterOptions {
     private @Nullable Duration olderThan;
 
     DeadFilter filter() {
-        return new DeadFilter(box, topic, key, tenant, error, olderThan);
+        return new DeadFilter(kind, topic, key, tenant, error, olderThan);
     }
 
     /** Only what was dead so long ago already: nobody has said yes to what died since. */

@@ -2,8 +2,8 @@ package dev.outbox.cli;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.admin.Admin;
-import dev.outbox.admin.Box;
 import dev.outbox.admin.PurgeResult;
+import dev.outbox.jdbc.TableKind;
 import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +20,7 @@ final class PurgeCommand extends TableCommand {
     private Duration olderThan = Duration.ZERO;
 
     @Option(names = "--in", paramLabel = "<table>", description = "outbox or inbox. Default: ${DEFAULT-VALUE}.")
-    private Box box = Box.OUTBOX;
+    private TableKind kind = TableKind.OUTBOX;
 
     @Option(
             names = "--max-redelivery",
@@ -41,7 +41,7 @@ final class PurgeCommand extends TableCommand {
         Admin admin = maxRedelivery == null
                 ? admin(dataSource)
                 : adminOptions(dataSource).maxRedelivery(maxRedelivery).build();
-        PurgeResult would = admin.purge(box, olderThan, true);
+        PurgeResult would = admin.purge(kind, olderThan, true);
         if (confirmation.isDryRun() || would.count() == 0) {
             print(would);
             return ExitCode.OK;
@@ -49,8 +49,8 @@ final class PurgeCommand extends TableCommand {
         if (confirmation.isMissing(environment)) {
             print(would);
         }
-        confirmation.require(environment, "Remove " + number(would) + " from the " + box + "?");
-        print(admin.purge(box, olderThan, false));
+        confirmation.require(environment, "Remove " + number(would) + " from the " + kind + "?");
+        print(admin.purge(kind, olderThan, false));
         return ExitCode.OK;
     }
 

@@ -111,7 +111,7 @@ class CommandsIT {
 
         List<JsonNode> tables = cli.run("status", "--json", "--exact").json();
 
-        assertThat(tables).extracting(table -> table.get("box").asText()).containsExactly("outbox", "inbox");
+        assertThat(tables).extracting(table -> table.get("kind").asText()).containsExactly("outbox", "inbox");
         assertThat(tables.get(0).get("done").asLong()).isEqualTo(1);
         assertThat(tables.get(0).get("blocked").get(0).get("key").asText()).isEqualTo("order-42");
     }

@@ -15,7 +15,6 @@ import dev.outbox.admin.ActionResult;
 import dev.outbox.admin.Admin;
 import dev.outbox.admin.Backlog;
 import dev.outbox.admin.BlockedKey;
-import dev.outbox.admin.Box;
 import dev.outbox.admin.DeadFilter;
 import dev.outbox.admin.Diagnosis;
 import dev.outbox.admin.Discard;
@@ -26,6 +25,7 @@ import dev.outbox.admin.ItemRef;
 import dev.outbox.admin.Page;
 import dev.outbox.admin.Requeue;
 import dev.outbox.admin.TableStatus;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.spi.Heartbeat;
 import java.sql.Connection;
@@ -260,16 +260,16 @@ class SqlServerAdminIT {
             assertThat(status.count(Status.READY)).isEqualTo(2);
             assertThat(status.count(Status.DEAD)).isEqualTo(2);
             assertThat(status.done()).isOne();
-            assertThat(status.pace())
+            assertThat(status.throughput())
                     .get()
-                    .satisfies(pace -> assertThat(pace.sample()).isOne());
+                    .satisfies(throughput -> assertThat(throughput.sample()).isOne());
             assertThat(status.blocked()).singleElement().satisfies(key -> {
                 assertThat(key.key()).isEqualTo("order-42");
                 assertThat(key.waiting()).isOne();
                 assertThat(key.status()).isEqualTo(Status.DEAD);
             });
             assertThat(admin.statusExactly().get(0).done()).isOne();
-            Backlog backlog = admin.backlog(Box.OUTBOX);
+            Backlog backlog = admin.backlog(TableKind.OUTBOX);
             assertThat(backlog.ready()).isEqualTo(2);
             assertThat(backlog.processing()).isZero();
             assertThat(backlog.dead()).isEqualTo(2);
@@ -309,9 +309,11 @@ class SqlServerAdminIT {
             enqueue(message("orders.placed"));
             deliverAll();
 
-            assertThat(admin.purge(Box.OUTBOX, Duration.ofMinutes(60), true).count())
+            assertThat(admin.purge(TableKind.OUTBOX, Duration.ofMinutes(60), true)
+                            .count())
                     .isEqualTo(2);
-            assertThat(admin.purge(Box.OUTBOX, Duration.ofMinutes(60), false).count())
+            assertThat(admin.purge(TableKind.OUTBOX, Duration.ofMinutes(60), false)
+                            .count())
                     .isEqualTo(2);
             assertThat(admin.status().get(0).done()).isOne();
         }

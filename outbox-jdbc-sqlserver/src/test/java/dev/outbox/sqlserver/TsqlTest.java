@@ -49,7 +49,7 @@ class TsqlTest {
     private static final List<String> ADMIN = List.of(
             "SqlServerDead",
             "SqlServerDoctor",
-            "SqlServerFlavor",
+            "SqlServerDialect",
             "SqlServerLookup",
             "SqlServerPurge",
             "SqlServerStatus");

@@ -2,6 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import dev.outbox.jdbc.internal.catalog.OrdinaryTable;
 import dev.outbox.jdbc.internal.catalog.PhaseMarker;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.PGStatement;
 
 /** PostgreSQL. */
-final class PostgresFlavor implements Flavor {
+final class PostgresDialect implements AdminDialect {
     private static final List<String> INBOX_COLUMNS = List.of("consumer", "source", "first_seen_on");
 
     private static final String FIND = """
@@ -52,7 +53,7 @@ final class PostgresFlavor implements Flavor {
             SELECT consumer FROM found WHERE consumer IS NOT NULL)""";
 
     @Override
-    public Optional<AdminTable> find(Connection connection, TableName name, Box box) throws SQLException {
+    public Optional<AdminTable> find(Connection connection, TableName name, TableKind kind) throws SQLException {
         Set<String> columns = new HashSet<>();
         TableName found = name;
         String comment = null;
@@ -67,11 +68,11 @@ final class PostgresFlavor implements Flavor {
                 }
             }
         }
-        return columns.isEmpty() ? Optional.empty() : Optional.of(table(connection, found, box, comment, columns));
+        return columns.isEmpty() ? Optional.empty() : Optional.of(table(connection, found, kind, comment, columns));
     }
 
     private static AdminTable table(
-            Connection connection, TableName name, Box box, @Nullable String comment, Set<String> columns)
+            Connection connection, TableName name, TableKind kind, @Nullable String comment, Set<String> columns)
             throws SQLException {
         Phase phase = PhaseMarker.read(comment)
                 .map(PhaseMarker::phase)
@@ -82,9 +83,9 @@ final class PostgresFlavor implements Flavor {
         physical.put("audit", quote(audit));
         physical.put("pollers", quote(pollers));
         if (!phase.before(Phase.FLIPPED)) {
-            ItemColumns.ALL.forEach(column -> physical.put(column, physical(name, box, phase, columns, column)));
-            if (box == Box.INBOX) {
-                INBOX_COLUMNS.forEach(column -> physical.put(column, physical(name, box, phase, columns, column)));
+            ItemColumns.ALL.forEach(column -> physical.put(column, physical(name, kind, phase, columns, column)));
+            if (kind == TableKind.INBOX) {
+                INBOX_COLUMNS.forEach(column -> physical.put(column, physical(name, kind, phase, columns, column)));
                 physical.put("consumers", CONSUMERS.formatted(quote(name)));
                 physical.put("of_consumer", "\"consumer\" = c.consumer");
                 physical.put("same_consumer", "(@\"consumer\" = heads.consumer)");
@@ -103,18 +104,18 @@ final class PostgresFlavor implements Flavor {
             try (ResultSet row = exists.executeQuery()) {
                 row.next();
                 return new AdminTable(
-                        box, name, phase, new Layout(quote(name), physical), row.getBoolean(1), row.getBoolean(2));
+                        kind, name, phase, new Layout(quote(name), physical), row.getBoolean(1), row.getBoolean(2));
             }
         }
     }
 
-    private static String physical(TableName name, Box box, Phase phase, Set<String> columns, String column) {
+    private static String physical(TableName name, TableKind kind, Phase phase, Set<String> columns, String column) {
         String interim = LegacyNames.interim(column);
         if (phase.before(Phase.RENAMING) && columns.contains(interim)) {
             return "\"" + interim + "\"";
         }
         if (!columns.contains(column)) {
-            throw new OutboxException("table \"" + name + "\" is not an " + box + " table: it has no column " + column
+            throw new OutboxException("table \"" + name + "\" is not an " + kind + " table: it has no column " + column
                     + "; apply outbox-migrations (postgres) or name another table");
         }
         return "\"" + column + "\"";
@@ -200,7 +201,7 @@ final class PostgresFlavor implements Flavor {
     }
 
     @Override
-    public Examiner examiner(Session session, DoctorLimits limits) {
+    public Examiner examiner(AdminSession session, DoctorLimits limits) {
         return new PostgresDoctor(session, limits);
     }
 }

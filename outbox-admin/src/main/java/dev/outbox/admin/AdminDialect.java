@@ -1,5 +1,6 @@
 package dev.outbox.admin;
 
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.Connection;
@@ -8,9 +9,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /** What is not the same in the two databases: how a table is found, and the statements. */
-interface Flavor {
+interface AdminDialect {
     /** The table, if there is one of this name. */
-    Optional<AdminTable> find(Connection connection, TableName name, Box box) throws SQLException;
+    Optional<AdminTable> find(Connection connection, TableName name, TableKind kind) throws SQLException;
 
     /** A statement, so that it is planned for the values it gets: filters that are not given must not cost anything. */
     Query planned(Query query) throws SQLException;
@@ -32,7 +33,7 @@ interface Flavor {
 
     PurgeSql purge();
 
-    Examiner examiner(Session session, DoctorLimits limits);
+    Examiner examiner(AdminSession session, DoctorLimits limits);
 
     /** Checks that only this database has, by their names. */
     interface Examiner {
@@ -100,7 +101,7 @@ interface Flavor {
      * @param open by topic and status, what is not Done
      * @param done by topic
      * @param doneAbout how much is Done: counted up to {@code most}, and an estimate of all rows
-     * @param recent pace of the last {@code most} that were Done
+     * @param recent throughput of the last {@code most} that were Done
      * @param blocked up to {@code most} keys that are held back, and by what; of what waits for a time only the first
      *     {@code sample} are looked at
      * @param blockingDead how many Dead items hold back their keys, up to {@code most}

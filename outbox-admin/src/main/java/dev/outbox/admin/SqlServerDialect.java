@@ -2,6 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.LegacyNames;
 import dev.outbox.jdbc.internal.catalog.PhaseMarker;
 import dev.outbox.jdbc.internal.catalog.TableName;
@@ -20,7 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** SQL Server. */
-final class SqlServerFlavor implements Flavor {
+final class SqlServerDialect implements AdminDialect {
     static final List<String> COLUMNS = ItemColumns.with("exact_key");
 
     private static final List<String> INBOX_COLUMNS = List.of("consumer", "source", "first_seen_on");
@@ -46,7 +47,7 @@ final class SqlServerFlavor implements Flavor {
             """;
 
     @Override
-    public Optional<AdminTable> find(Connection connection, TableName name, Box box) throws SQLException {
+    public Optional<AdminTable> find(Connection connection, TableName name, TableKind kind) throws SQLException {
         Map<String, String> columns = new HashMap<>();
         TableName found = name;
         try (PreparedStatement find = connection.prepareStatement(FIND)) {
@@ -59,7 +60,7 @@ final class SqlServerFlavor implements Flavor {
                 }
             }
         }
-        return columns.isEmpty() ? Optional.empty() : Optional.of(table(connection, found, box, columns));
+        return columns.isEmpty() ? Optional.empty() : Optional.of(table(connection, found, kind, columns));
     }
 
     private static Phase phase(Connection connection, TableName name) throws SQLException {
@@ -75,16 +76,16 @@ final class SqlServerFlavor implements Flavor {
         }
     }
 
-    private static AdminTable table(Connection connection, TableName name, Box box, Map<String, String> columns)
+    private static AdminTable table(Connection connection, TableName name, TableKind kind, Map<String, String> columns)
             throws SQLException {
         TableName audit = new TableName(name.schema(), AdminTable.AUDIT);
         TableName pollers = new TableName(name.schema(), AdminTable.POLLERS);
         Map<String, String> physical = new HashMap<>();
         physical.put("audit", quote(audit));
         physical.put("pollers", quote(pollers));
-        COLUMNS.forEach(column -> physical.put(column, physical(name, box, columns, column)));
-        if (box == Box.INBOX) {
-            INBOX_COLUMNS.forEach(column -> physical.put(column, physical(name, box, columns, column)));
+        COLUMNS.forEach(column -> physical.put(column, physical(name, kind, columns, column)));
+        if (kind == TableKind.INBOX) {
+            INBOX_COLUMNS.forEach(column -> physical.put(column, physical(name, kind, columns, column)));
             physical.put("same_consumer", "t." + physical.get("consumer") + " = heads.consumer");
         } else {
             physical.put("consumer", "CAST(NULL AS nvarchar(255))");
@@ -98,7 +99,7 @@ final class SqlServerFlavor implements Flavor {
             try (ResultSet row = exists.executeQuery()) {
                 row.next();
                 return new AdminTable(
-                        box,
+                        kind,
                         name,
                         phase(connection, name),
                         new Layout(quote(name), physical),
@@ -108,12 +109,12 @@ final class SqlServerFlavor implements Flavor {
         }
     }
 
-    private static String physical(TableName name, Box box, Map<String, String> columns, String column) {
+    private static String physical(TableName name, TableKind kind, Map<String, String> columns, String column) {
         // while an old column of another type has its name
         String interim = columns.get(plain(LegacyNames.interim(column)));
         String found = interim == null ? columns.get(plain(column)) : interim;
         if (found == null) {
-            throw new OutboxException("table \"" + name + "\" is not an " + box + " table: it has no column " + column
+            throw new OutboxException("table \"" + name + "\" is not an " + kind + " table: it has no column " + column
                     + "; apply outbox-migrations (sqlserver) or name another table");
         }
         return found;
@@ -204,7 +205,7 @@ final class SqlServerFlavor implements Flavor {
     }
 
     @Override
-    public Examiner examiner(Session session, DoctorLimits limits) {
+    public Examiner examiner(AdminSession session, DoctorLimits limits) {
         return new SqlServerDoctor(session, limits);
     }
 }

@@ -2,6 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Database;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.sql.BorrowedConnection;
 import dev.outbox.jdbc.internal.sql.Connections;
@@ -13,20 +14,20 @@ import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 
 /** Opens a session per call. Thread-safe. */
-final class Sessions {
+final class AdminDatabase {
     private final Connections connections;
-    private final Map<Box, TableName> names;
-    private final Map<Box, AdminTable> settled = new ConcurrentHashMap<>();
+    private final Map<TableKind, TableName> names;
+    private final Map<TableKind, AdminTable> settled = new ConcurrentHashMap<>();
     private final Map<String, Long> indexed = new ConcurrentHashMap<>();
     private volatile boolean learned;
 
-    Sessions(DataSource dataSource, Map<Box, TableName> names) {
+    AdminDatabase(DataSource dataSource, Map<TableKind, TableName> names) {
         this.connections = new Connections(dataSource);
         this.names = names;
     }
 
     interface Work<T> {
-        T in(Session session) throws SQLException;
+        T in(AdminSession session) throws SQLException;
     }
 
     /** @param what as in {@code cannot <what>} */
@@ -41,11 +42,11 @@ final class Sessions {
 
     private <T> T run(String what, Optional<Duration> patience, Work<T> work) {
         try (BorrowedConnection borrowed = borrow()) {
-            Flavor flavor = switch (Database.of(borrowed.connection())) {
-                case POSTGRES -> new PostgresFlavor();
-                case SQLSERVER -> new SqlServerFlavor();
+            AdminDialect dialect = switch (Database.of(borrowed.connection())) {
+                case POSTGRES -> new PostgresDialect();
+                case SQLSERVER -> new SqlServerDialect();
             };
-            return work.in(new Session(borrowed.connection(), flavor, names, settled, indexed, patience));
+            return work.in(new AdminSession(borrowed.connection(), dialect, names, settled, indexed, patience));
         } catch (SQLException e) {
             throw SqlFailure.of("cannot " + what, e);
         }

@@ -9,6 +9,7 @@ import dev.outbox.PermanentFailureException;
 import dev.outbox.Receipt;
 import dev.outbox.WorkItem;
 import dev.outbox.delivery.RetryPolicy;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresInbox;
 import dev.outbox.postgres.PostgresOutbox;
@@ -23,7 +24,7 @@ import java.util.List;
 import javax.sql.DataSource;
 
 /** An outbox and an inbox with messages in all states, made so by real pollers. */
-final class Boxes {
+final class Tables {
     /** A machine that is busy with other tests is not one that is ill. */
     static final Duration PATIENCE = Duration.ofMinutes(2);
 
@@ -31,11 +32,11 @@ final class Boxes {
     final Outbox outbox;
     final Inbox inbox;
 
-    Boxes(DataSource dataSource) {
+    Tables(DataSource dataSource) {
         this(dataSource, "inbox");
     }
 
-    Boxes(DataSource dataSource, String inbox) {
+    Tables(DataSource dataSource, String inbox) {
         this.dataSource = dataSource;
         this.outbox = PostgresOutbox.create(dataSource);
         this.inbox = PostgresInbox.builder(dataSource)
@@ -83,7 +84,7 @@ final class Boxes {
     ItemRef dead(Message message, String error) {
         String id = enqueue(message);
         killAll(error, OnDead.SKIP);
-        return new ItemRef(Box.OUTBOX, id);
+        return new ItemRef(TableKind.OUTBOX, id);
     }
 
     /** Everything that is due dies of this error. */
@@ -102,7 +103,7 @@ final class Boxes {
         enqueue(incoming);
         inbox.poller().inTransaction((tx, item) -> fail(error)).build().pollOnce();
         return new ItemRef(
-                Box.INBOX,
+                TableKind.INBOX,
                 value("SELECT work_item_id FROM inbox WHERE status = 3 AND message_id = ?", incoming.messageId()));
     }
 

@@ -1,5 +1,6 @@
 package dev.outbox.admin;
 
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
@@ -17,14 +18,14 @@ import org.jspecify.annotations.Nullable;
  * One connection, and the tables as they are now: a migration may be under way, so that they are looked at anew for
  * each call until they are settled.
  */
-final class Session {
+final class AdminSession {
     /** For so long an index is believed to be there still. */
     private static final Duration FRESH = Duration.ofMinutes(1);
 
     private final Connection connection;
-    private final Flavor flavor;
-    private final Map<Box, TableName> names;
-    private final Map<Box, AdminTable> settled;
+    private final AdminDialect dialect;
+    private final Map<TableKind, TableName> names;
+    private final Map<TableKind, AdminTable> settled;
     private final Map<String, Long> indexed;
     private final Optional<Duration> patience;
 
@@ -33,15 +34,15 @@ final class Session {
      * @param indexed when an index was last seen, by table and column; grows
      * @param patience how long a statement may take; empty means as long as it takes
      */
-    Session(
+    AdminSession(
             Connection connection,
-            Flavor flavor,
-            Map<Box, TableName> names,
-            Map<Box, AdminTable> settled,
+            AdminDialect dialect,
+            Map<TableKind, TableName> names,
+            Map<TableKind, AdminTable> settled,
             Map<String, Long> indexed,
             Optional<Duration> patience) {
         this.connection = connection;
-        this.flavor = flavor;
+        this.dialect = dialect;
         this.names = names;
         this.settled = settled;
         this.indexed = indexed;
@@ -52,14 +53,14 @@ final class Session {
         return connection;
     }
 
-    Flavor flavor() {
-        return flavor;
+    AdminDialect dialect() {
+        return dialect;
     }
 
     /** Those that are there, in whatever phase; at least one. */
     List<AdminTable> tables() throws SQLException {
         List<AdminTable> found = new ArrayList<>();
-        for (Map.Entry<Box, TableName> name : names.entrySet()) {
+        for (Map.Entry<TableKind, TableName> name : names.entrySet()) {
             find(name.getKey(), name.getValue()).ifPresent(found::add);
         }
         if (found.isEmpty()) {
@@ -74,40 +75,41 @@ final class Session {
         return found;
     }
 
-    /** Those that are there, and have the new columns; of one box if that is asked for. */
-    List<AdminTable> tables(@Nullable Box box) throws SQLException {
-        if (box != null) {
-            return List.of(table(box).ready());
+    /** Those that are there, and have the new columns; of one kind if that is asked for. */
+    List<AdminTable> tables(@Nullable TableKind kind) throws SQLException {
+        if (kind != null) {
+            return List.of(table(kind).ready());
         }
         return tables().stream().map(AdminTable::ready).toList();
     }
 
-    AdminTable table(Box box) throws SQLException {
-        TableName name = names.get(box);
-        Optional<AdminTable> found = name == null ? Optional.empty() : find(box, name);
-        return found.orElseThrow(() -> new NoSuchTableException("there is no " + box + " table"
-                + (name == null ? "" : " \"" + name + "\"") + "; apply outbox-migrations, or name the table with " + box
+    AdminTable table(TableKind kind) throws SQLException {
+        TableName name = names.get(kind);
+        Optional<AdminTable> found = name == null ? Optional.empty() : find(kind, name);
+        return found.orElseThrow(() -> new NoSuchTableException("there is no " + kind + " table"
+                + (name == null ? "" : " \"" + name + "\"") + "; apply outbox-migrations, or name the table with "
+                + kind
                 + "(...)"));
     }
 
-    private Optional<AdminTable> find(Box box, TableName name) throws SQLException {
-        AdminTable known = settled.get(box);
+    private Optional<AdminTable> find(TableKind kind, TableName name) throws SQLException {
+        AdminTable known = settled.get(kind);
         if (known != null) {
             return Optional.of(known);
         }
-        Optional<AdminTable> found = flavor.find(connection, name, box);
-        found.filter(AdminTable::isSettled).ifPresent(table -> settled.put(box, table));
+        Optional<AdminTable> found = dialect.find(connection, name, kind);
+        found.filter(AdminTable::isSettled).ifPresent(table -> settled.put(kind, table));
         return found;
     }
 
     /** Whether an index was there a moment ago. */
-    boolean isIndexed(Box box, String column) {
-        Long seen = indexed.get(box + " " + column);
+    boolean isIndexed(TableKind kind, String column) {
+        Long seen = indexed.get(kind + " " + column);
         return seen != null && System.nanoTime() - seen < FRESH.toNanos();
     }
 
-    void rememberIndexed(Box box, String column) {
-        indexed.put(box + " " + column, System.nanoTime());
+    void rememberIndexed(TableKind kind, String column) {
+        indexed.put(kind + " " + column, System.nanoTime());
     }
 
     /** @param statement with logical names */
@@ -116,7 +118,7 @@ final class Session {
     }
 
     Query query(Sql sql) throws SQLException {
-        Query query = flavor.planned(sql.on(connection));
+        Query query = dialect.planned(sql.on(connection));
         return patience.isPresent() ? query.within(patience.get()) : query;
     }
 
@@ -135,7 +137,7 @@ final class Session {
 
     @Nullable
     Object text(@Nullable String text) {
-        return text == null ? null : flavor.text(text);
+        return text == null ? null : dialect.text(text);
     }
 
     interface Row<T> {

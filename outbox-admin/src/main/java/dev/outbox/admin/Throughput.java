@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param perSecond over the last five minutes, or less if 10,000 took less
  * @param p50 half took at most so long from created to processed; null if none did
  */
-public record Pace(
+public record Throughput(
         long sample,
         double perSecond,
         @Nullable Duration p50,
