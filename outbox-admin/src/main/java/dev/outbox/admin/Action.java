@@ -1,6 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.Status;
+import dev.outbox.admin.internal.AdminTable;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.TableKind;
 import java.sql.SQLException;

@@ -1,5 +1,6 @@
 package dev.outbox.admin;
 
+import dev.outbox.admin.internal.AdminTable;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.TableName;
@@ -68,9 +69,9 @@ public final class Admin {
     }
 
     private List<TableStatus> status(boolean exactly) {
-        return database.run("read the status", session -> {
+        return database.run("read the status", (session, tables) -> {
             List<TableStatus> all = new ArrayList<>();
-            for (AdminTable table : session.tables()) {
+            for (AdminTable table : tables.all()) {
                 all.add(new StatusTable(session, table).status(exactly));
             }
             return all;
@@ -92,8 +93,8 @@ public final class Admin {
                     + olderThan + ": a message that comes again after its record was purged would have its effect"
                     + " twice; set maxRedelivery(...) to the longest time after which your broker may send one again");
         }
-        return database.run("purge the " + kind, session -> {
-            PurgeTable purge = new PurgeTable(session, session.table(kind).ready());
+        return database.run("purge the " + kind, (session, tables) -> {
+            PurgeTable purge = new PurgeTable(session, tables.of(kind).ready());
             return dryRun ? purge.count(olderThan) : purge.purge(olderThan);
         });
     }
@@ -107,7 +108,7 @@ public final class Admin {
         return database.run(
                 "look at the backlog",
                 glanceTimeout,
-                session -> new StatusTable(session, session.table(kind)).backlog(Backlog.MOST));
+                (session, tables) -> new StatusTable(session, tables.of(kind)).backlog(Backlog.MOST));
     }
 
     /** {@link #health(HealthLimits)} with {@link HealthLimits#standard()}. */
@@ -122,9 +123,9 @@ public final class Admin {
     public Health health(HealthLimits limits) {
         Require.present("limits", limits);
         try {
-            return database.run("look at the health", glanceTimeout, session -> {
+            return database.run("look at the health", glanceTimeout, (session, tables) -> {
                 List<String> complaints = new ArrayList<>();
-                for (AdminTable table : session.tables()) {
+                for (AdminTable table : tables.all()) {
                     complaints.addAll(new HealthTable(session, table).complaints(limits));
                 }
                 return Health.of(complaints);

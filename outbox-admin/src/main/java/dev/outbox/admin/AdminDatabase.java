@@ -1,5 +1,10 @@
 package dev.outbox.admin;
 
+import dev.outbox.admin.internal.AdminDialect;
+import dev.outbox.admin.internal.AdminSession;
+import dev.outbox.admin.internal.AdminTable;
+import dev.outbox.admin.internal.postgres.PostgresDialect;
+import dev.outbox.admin.internal.sqlserver.SqlServerDialect;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.TableKind;
@@ -13,12 +18,11 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 
-/** Opens a session per call. Thread-safe. */
+/** The database with the tables: runs each call of an operator in a session of its own. Thread-safe. */
 final class AdminDatabase {
     private final Connections connections;
     private final Map<TableKind, TableName> names;
-    private final Map<TableKind, AdminTable> settled = new ConcurrentHashMap<>();
-    private final Map<String, Long> indexed = new ConcurrentHashMap<>();
+    private final Map<TableKind, AdminTable> known = new ConcurrentHashMap<>();
     private volatile boolean learned;
 
     AdminDatabase(DataSource dataSource, Map<TableKind, TableName> names) {
@@ -27,7 +31,7 @@ final class AdminDatabase {
     }
 
     interface Work<T> {
-        T in(AdminSession session) throws SQLException;
+        T in(AdminSession session, AdminTables tables) throws SQLException;
     }
 
     /** @param what as in {@code cannot <what>} */
@@ -35,24 +39,25 @@ final class AdminDatabase {
         return run(what, Optional.empty(), work);
     }
 
-    /** @param patience how long each statement may take */
-    <T> T run(String what, Duration patience, Work<T> work) {
-        return run(what, Optional.of(patience), work);
+    /** @param timeout how long each statement may take */
+    <T> T run(String what, Duration timeout, Work<T> work) {
+        return run(what, Optional.of(timeout), work);
     }
 
-    private <T> T run(String what, Optional<Duration> patience, Work<T> work) {
+    private <T> T run(String what, Optional<Duration> timeout, Work<T> work) {
         try (BorrowedConnection borrowed = borrow()) {
             AdminDialect dialect = switch (Database.of(borrowed.connection())) {
                 case POSTGRES -> new PostgresDialect();
                 case SQLSERVER -> new SqlServerDialect();
             };
-            return work.in(new AdminSession(borrowed.connection(), dialect, names, settled, indexed, patience));
+            AdminSession session = new AdminSession(borrowed.connection(), dialect, timeout);
+            return work.in(session, new AdminTables(session, names, known));
         } catch (SQLException e) {
             throw SqlFailure.of("cannot " + what, e);
         }
     }
 
-    /** The pool's isolation is looked at once: an action must not fail for it. */
+    /** The isolation level of the pool is asked for once, because an action must not fail for it. */
     private BorrowedConnection borrow() throws SQLException {
         if (!learned) {
             try (BorrowedConnection first = connections.autoCommitting()) {

@@ -1,5 +1,7 @@
 package dev.outbox.admin;
 
+import dev.outbox.admin.internal.AdminSession;
+import dev.outbox.admin.internal.AdminTable;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.enqueue.KeyLocks;
@@ -42,9 +44,9 @@ public final class DeadLetters {
     public ItemPage list(DeadFilter filter, Page page) {
         Require.present("filter", filter);
         Require.present("page", page);
-        return database.run("list dead letters", session -> {
+        return database.run("list dead letters", (session, tables) -> {
             List<List<Item>> parts = new ArrayList<>();
-            for (AdminTable table : session.tables(filter.kind())) {
+            for (AdminTable table : tables.ready(filter.kind())) {
                 parts.add(new DeadTable(session, table).newest(filter, page.position(table.kind()), page.size() + 1));
             }
             return Merge.of(page, parts, NEWEST_FIRST, DeadTable::position);
@@ -64,7 +66,8 @@ public final class DeadLetters {
     private Optional<ItemDetail> show(ItemRef ref, boolean withPayload) {
         return database.run(
                 "show " + ref,
-                session -> new LookupTable(session, session.table(ref.kind()).ready()).detail(ref, withPayload));
+                (session, tables) ->
+                        new LookupTable(session, tables.of(ref.kind()).ready()).detail(ref, withPayload));
     }
 
     /**
@@ -103,11 +106,9 @@ public final class DeadLetters {
 
     private ActionResult act(DeadFilter filter, Action action) {
         Require.present("filter", filter);
-        return database.run(action + " dead letters", session -> {
-            List<AdminTable> tables = session.tables(filter.kind());
-            return action.dryRun()
-                    ? rehearse(session, tables, filter, action)
-                    : perform(session, tables, filter, action);
+        return database.run(action + " dead letters", (session, tables) -> {
+            List<AdminTable> ready = tables.ready(filter.kind());
+            return action.dryRun() ? rehearse(session, ready, filter, action) : perform(session, ready, filter, action);
         });
     }
 
@@ -151,13 +152,13 @@ public final class DeadLetters {
 
     private ActionResult act(Collection<ItemRef> items, Action action) {
         List<ItemRef> refs = Require.present("items", items).stream().distinct().toList();
-        return database.run(action + " dead letters", session -> {
+        return database.run(action + " dead letters", (session, tables) -> {
             Tally tally = new Tally(action.dryRun());
             for (TableKind kind : TableKind.values()) {
                 List<ItemRef> here =
                         refs.stream().filter(ref -> ref.kind() == kind).toList();
                 if (!here.isEmpty()) {
-                    act(session, session.table(kind), here, action, tally);
+                    act(session, tables.of(kind), here, action, tally);
                 }
             }
             return tally.result();

@@ -1,5 +1,9 @@
 package dev.outbox.admin;
 
+import dev.outbox.admin.internal.AdminSession;
+import dev.outbox.admin.internal.AdminTable;
+import dev.outbox.admin.internal.DeadLetterStatements;
+import dev.outbox.admin.internal.DeadLetterStatements.EndOfKeyStatements;
 import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.enqueue.KeyLocks;
 import dev.outbox.jdbc.internal.sql.Query;
@@ -30,12 +34,12 @@ final class DeadTable {
 
     private final AdminSession session;
     private final AdminTable table;
-    private final AdminDialect.DeadSql sql;
+    private final DeadLetterStatements sql;
 
     DeadTable(AdminSession session, AdminTable table) {
         this.session = session;
         this.table = table;
-        this.sql = session.dialect().dead();
+        this.sql = session.dialect().deadLetters();
     }
 
     AdminTable table() {
@@ -133,7 +137,7 @@ final class DeadTable {
      * @param before how many this action has put back already, which are due first
      */
     Set<ItemRef> requeue(List<Item> batch, Requeue how, @Nullable Duration window, long before) throws SQLException {
-        Optional<AdminDialect.EndOfKeySql> endOfKey = sql.endOfKey();
+        Optional<EndOfKeyStatements> endOfKey = sql.endOfKey();
         if (endOfKey.isEmpty() || batch.stream().allMatch(item -> item.key() == null)) {
             try (Query query = requeuing(batch, how, window, before)) {
                 return changed(query);

@@ -1,5 +1,7 @@
 package dev.outbox.admin;
 
+import dev.outbox.admin.internal.AdminSession;
+import dev.outbox.admin.internal.AdminTable;
 import dev.outbox.jdbc.Phase;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -13,26 +13,6 @@ import org.jspecify.annotations.Nullable;
 
 /** An item as a row of an answer. */
 final class ItemRow {
-    /** What a statement on PostgreSQL selects. */
-    static final String POSTGRES = """
-            {work_item_id} AS id, {status} AS status, {sequence} AS sequence, {topic} AS topic,
-                    {message_key} AS message_key, COALESCE({message_id}, {work_item_id}::text) AS message_id,
-                    {correlation_id} AS correlation_id, {tenant_id} AS tenant_id, {consumer} AS consumer,
-                    {source} AS source, {attempt_count} AS attempt_count, {created_on} AS created_on, {due_on} AS due_on,
-                    {processed_on} AS processed_on, {processed_by} AS processed_by, {blocks_key} AS blocks_key,
-                    {last_error} AS last_error""";
-
-    /** What a statement on SQL Server selects. */
-    static final String SQL_SERVER = """
-            {work_item_id} AS id, {status} AS status, {sequence} AS sequence, {topic} AS topic,
-                    {message_key} AS message_key,
-                    COALESCE({message_id}, LOWER(CAST({work_item_id} AS nvarchar(36)))) AS message_id,
-                    {correlation_id} AS correlation_id, {tenant_id} AS tenant_id, {consumer} AS consumer,
-                    {source} AS source, {attempt_count} AS attempt_count,
-                    CAST({created_on} AS datetimeoffset(7)) AS created_on, CAST({due_on} AS datetimeoffset(7)) AS due_on,
-                    CAST({processed_on} AS datetimeoffset(7)) AS processed_on, {processed_by} AS processed_by,
-                    {blocks_key} AS blocks_key, {last_error} AS last_error""";
-
     private ItemRow() {}
 
     static Item read(ResultSet row, TableKind kind) throws SQLException {

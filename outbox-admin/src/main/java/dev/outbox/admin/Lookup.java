@@ -1,5 +1,6 @@
 package dev.outbox.admin;
 
+import dev.outbox.admin.internal.AdminTable;
 import dev.outbox.internal.Require;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -26,14 +27,21 @@ public final class Lookup {
 
     /** What items can be searched by. */
     enum By {
-        KEY("key"),
-        CORRELATION("correlation id"),
-        TENANT("tenant");
+        KEY("key", "message_key"),
+        CORRELATION("correlation id", "correlation_id"),
+        TENANT("tenant", "tenant_id");
 
         private final String words;
+        private final String column;
 
-        By(String words) {
+        By(String words, String column) {
             this.words = words;
+            this.column = column;
+        }
+
+        /** The logical column. */
+        String column() {
+            return column;
         }
 
         @Override
@@ -63,8 +71,8 @@ public final class Lookup {
      * @throws IllegalArgumentException if it is no UUID
      */
     public Optional<Item> byId(String id) {
-        return database.run("look for an item", session -> {
-            for (AdminTable table : session.tables(null)) {
+        return database.run("look for an item", (session, tables) -> {
+            for (AdminTable table : tables.ready(null)) {
                 List<Item> found = new LookupTable(session, table).byIds(List.of(new ItemRef(table.kind(), id)));
                 if (!found.isEmpty()) {
                     return Optional.of(found.get(0));
@@ -76,9 +84,9 @@ public final class Lookup {
 
     private ItemPage by(By by, String value, Page page) {
         Require.present("page", page);
-        return database.run("look for items by " + by, session -> {
+        return database.run("look for items by " + by, (session, tables) -> {
             List<List<Item>> parts = new ArrayList<>();
-            for (AdminTable table : session.tables(null)) {
+            for (AdminTable table : tables.ready(null)) {
                 parts.add(new LookupTable(session, table)
                         .by(by, value, sequence(page.position(table.kind())), page.size() + 1));
             }

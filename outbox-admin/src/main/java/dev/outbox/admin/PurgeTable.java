@@ -1,5 +1,8 @@
 package dev.outbox.admin;
 
+import dev.outbox.admin.internal.AdminSession;
+import dev.outbox.admin.internal.AdminTable;
+import dev.outbox.admin.internal.PurgeStatements;
 import dev.outbox.delivery.internal.Purging;
 import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.SQLException;
@@ -12,7 +15,7 @@ final class PurgeTable {
 
     private final AdminSession session;
     private final AdminTable table;
-    private final AdminDialect.PurgeSql sql;
+    private final PurgeStatements sql;
 
     PurgeTable(AdminSession session, AdminTable table) {
         this.session = session;

@@ -1,6 +1,9 @@
 package dev.outbox.admin;
 
 import dev.outbox.Status;
+import dev.outbox.admin.internal.AdminSession;
+import dev.outbox.admin.internal.AdminTable;
+import dev.outbox.admin.internal.StatusStatements;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Timestamps;
@@ -22,7 +25,7 @@ final class StatusTable {
 
     private final AdminSession session;
     private final AdminTable table;
-    private final AdminDialect.StatusSql sql;
+    private final StatusStatements sql;
 
     StatusTable(AdminSession session, AdminTable table) {
         this.session = session;
@@ -69,8 +72,7 @@ final class StatusTable {
 
     private Done about(long open) throws SQLException {
         try (Query query = session.query(table, sql.doneAbout())) {
-            query.set("most", LookupTable.SMALL)
-                    .set("table", session.text(table.layout().table()));
+            query.set("most", LookupTable.SMALL).set("table", session.text(table.quoted()));
             return AdminSession.one(query, row -> {
                 long counted = row.getLong("counted");
                 return counted < LookupTable.SMALL

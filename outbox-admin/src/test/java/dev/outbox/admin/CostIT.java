@@ -305,8 +305,8 @@ class CostIT {
 
         String entries = "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'outbox'";
         long before = counted(entries);
-        List<BlockedKey> blocked =
-                database.run("look", session -> new StatusTable(session, session.table(TableKind.OUTBOX)).blocked());
+        List<BlockedKey> blocked = database.run(
+                "look", (session, tables) -> new StatusTable(session, tables.of(TableKind.OUTBOX)).blocked());
 
         assertThat(blocked).singleElement().satisfies(key -> {
             assertThat(key.key()).isEqualTo("hot");
@@ -330,8 +330,8 @@ class CostIT {
 
         String entries = "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'outbox'";
         long before = counted(entries);
-        Optional<Duration> oldest =
-                database.run("look", session -> new StatusTable(session, session.table(TableKind.OUTBOX)).oldestDue());
+        Optional<Duration> oldest = database.run(
+                "look", (session, tables) -> new StatusTable(session, tables.of(TableKind.OUTBOX)).oldestDue());
 
         assertThat(oldest).isEmpty();
         assertThat(counted(entries) - before).isLessThan(15_000);
@@ -371,8 +371,8 @@ class CostIT {
         long before = counted(pages);
         Set<ItemRef> discarded = database.run(
                 "discard",
-                session -> new DeadTable(session, session.table(TableKind.INBOX))
-                        .discard(first, Discard.by("anna", "why")));
+                (session, tables) ->
+                        new DeadTable(session, tables.of(TableKind.INBOX)).discard(first, Discard.by("anna", "why")));
 
         assertThat(discarded).hasSize(2);
         assertThat(counted(pages) - before).isLessThan(30);

@@ -429,7 +429,7 @@ class DoctorIT {
 
         assertThat(troubles(PATIENT)).singleElement().satisfies(found -> {
             assertThat(found.check()).isEqualTo("outbox pollers");
-            assertThat(found.what()).isEqualTo("nobody polls, and items are due");
+            assertThat(found.what()).isEqualTo("no poller is alive, and items are due");
             assertThat(found.evidence()).contains("PT10M", "pollers known: 0");
         });
     }

@@ -22,4 +22,7 @@ public interface Catalog {
 
     /** Whether there is any table of this name; locks nothing. */
     boolean exists(Connection connection, TableName name) throws SQLException;
+
+    /** Whether there is any table of this name with this column, which is given as PostgreSQL spells it. */
+    boolean hasColumn(Connection connection, TableName name, String column) throws SQLException;
 }

@@ -51,6 +51,12 @@ final class PostgresCatalog implements Catalog {
 
     private static final String EXISTS = "SELECT to_regclass(?) IS NOT NULL";
 
+    private static final String HAS_COLUMN = """
+            SELECT EXISTS (
+                SELECT FROM pg_catalog.pg_attribute
+                WHERE attrelid = to_regclass(?) AND attname = ? AND attnum > 0 AND NOT attisdropped)
+            """;
+
     @Override
     public Optional<FoundTable> find(Connection connection, TableName name) throws SQLException {
         Map<String, Column> columns = new LinkedHashMap<>();
@@ -158,6 +164,18 @@ final class PostgresCatalog implements Catalog {
     public boolean exists(Connection connection, TableName name) throws SQLException {
         try (PreparedStatement exists = connection.prepareStatement(EXISTS)) {
             exists.setString(1, Quoted.postgres(name));
+            try (ResultSet row = exists.executeQuery()) {
+                row.next();
+                return row.getBoolean(1);
+            }
+        }
+    }
+
+    @Override
+    public boolean hasColumn(Connection connection, TableName name, String column) throws SQLException {
+        try (PreparedStatement exists = connection.prepareStatement(HAS_COLUMN)) {
+            exists.setString(1, Quoted.postgres(name));
+            exists.setString(2, column);
             try (ResultSet row = exists.executeQuery()) {
                 row.next();
                 return row.getBoolean(1);

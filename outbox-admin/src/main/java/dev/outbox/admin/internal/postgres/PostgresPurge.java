@@ -1,8 +1,12 @@
-package dev.outbox.admin;
+package dev.outbox.admin.internal.postgres;
+
+import dev.outbox.admin.internal.PurgeStatements;
 
 /** Removes what has been Done for long, on PostgreSQL; see the purge of a poller for why by place. */
-final class PostgresPurge {
-    static final String PURGE = """
+final class PostgresPurge implements PurgeStatements {
+    @Override
+    public String purge() {
+        return """
             DELETE FROM {table}
             WHERE ctid = ANY (ARRAY(
                 SELECT old.place
@@ -15,8 +19,11 @@ final class PostgresPurge {
                 LIMIT :batch))
               AND {status} = 2
             """;
+    }
 
-    static final String COUNT = """
+    @Override
+    public String count() {
+        return """
             SELECT count(*) AS found
             FROM (
                 SELECT FROM {consumers} AS c CROSS JOIN LATERAL (
@@ -26,6 +33,5 @@ final class PostgresPurge {
                     ORDER BY {processed_on} LIMIT :most) AS old
                 LIMIT :most) AS counted
             """;
-
-    private PostgresPurge() {}
+    }
 }

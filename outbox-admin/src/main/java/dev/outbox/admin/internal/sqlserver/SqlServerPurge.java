@@ -1,9 +1,13 @@
-package dev.outbox.admin;
+package dev.outbox.admin.internal.sqlserver;
+
+import dev.outbox.admin.internal.PurgeStatements;
 
 /** Removes what has been Done for long, on SQL Server. */
-final class SqlServerPurge {
+final class SqlServerPurge implements PurgeStatements {
     /** A server may be set to NOCOUNT, and then nobody would be told how many it removed. */
-    static final String PURGE = """
+    @Override
+    public String purge() {
+        return """
             SET NOCOUNT OFF;
             DELETE t
             FROM {table} t WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
@@ -16,8 +20,11 @@ final class SqlServerPurge {
                 ORDER BY {processed_on}) picked ON t.{sequence} = picked.place
             WHERE t.{status} = 2
             """;
+    }
 
-    static final String COUNT = """
+    @Override
+    public String count() {
+        return """
             SELECT COUNT_BIG(*) AS found
             FROM (
                 SELECT TOP (CAST(:most AS int)) {sequence} AS place
@@ -26,6 +33,5 @@ final class SqlServerPurge {
                     < DATEADD(millisecond, -CAST(CAST(:older_than AS bigint) / 1000 % 86400000 AS int),
                         DATEADD(day, -CAST(CAST(:older_than AS bigint) / 86400000000 AS int), SYSUTCDATETIME()))) old
             """;
-
-    private SqlServerPurge() {}
+    }
 }
