@@ -9,6 +9,7 @@ import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Writes;
+import dev.outbox.jdbc.internal.queue.SqlServerPurgeBatches;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -40,8 +41,8 @@ class SqlServerColumnsTest {
             SqlServerSettle.RENEW,
             SqlServerSource.EXPIRE,
             SqlServerSource.NEXT_DUE,
-            SqlServerPurge.PURGE,
-            SqlServerPurge.PURGE_DEAD,
+            SqlServerPurgeBatches.DONE,
+            SqlServerPurgeBatches.DEAD,
             SqlServerHandling.BEGIN,
             SqlServerChange.BEGIN + ";");
 
@@ -219,7 +220,7 @@ class SqlServerColumnsTest {
     @Test
     void inPhaseOneNoRowIsMissedForWhatIsNotFilledYet() {
         assertThat(resolved(Phase.ADDITIVE, SqlServerSource.NEXT_DUE)).contains("AND (CAST(1 AS smallint)) = 1 AND");
-        assertThat(resolved(Phase.ADDITIVE, SqlServerPurge.PURGE_DEAD))
+        assertThat(resolved(Phase.ADDITIVE, SqlServerPurgeBatches.DEAD))
                 .contains("AND ([BlocksKey] = 0 OR [BlocksKey] IS NULL) AND");
     }
 }

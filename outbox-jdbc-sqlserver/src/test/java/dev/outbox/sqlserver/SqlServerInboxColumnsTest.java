@@ -11,6 +11,7 @@ import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.inbox.Reception.Identity;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Writes;
+import dev.outbox.jdbc.internal.queue.SqlServerPurgeBatches;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.util.ArrayList;
@@ -138,8 +139,8 @@ class SqlServerInboxColumnsTest {
                 SqlServerItems.FIND,
                 SqlServerSource.EXPIRE,
                 SqlServerSource.NEXT_DUE,
-                SqlServerPurge.PURGE,
-                SqlServerPurge.PURGE_DEAD,
+                SqlServerPurgeBatches.DONE,
+                SqlServerPurgeBatches.DEAD,
                 SqlServerHandling.BEGIN,
                 SqlServerChange.BEGIN + ";")) {
             String text = resolved(phase, statement);

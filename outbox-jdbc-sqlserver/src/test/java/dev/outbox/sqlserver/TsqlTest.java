@@ -55,7 +55,8 @@ class TsqlTest {
             "dev.outbox.admin.internal.sqlserver.SqlServerLookup",
             "dev.outbox.admin.internal.sqlserver.SqlServerPurge",
             "dev.outbox.admin.internal.sqlserver.SqlServerStatus",
-            "dev.outbox.jdbc.internal.catalog.SqlServerCatalog");
+            "dev.outbox.jdbc.internal.catalog.SqlServerCatalog",
+            "dev.outbox.jdbc.internal.queue.SqlServerPurgeBatches");
 
     private static List<Class<?>> elsewhere() {
         return ELSEWHERE.stream().<Class<?>>map(TsqlTest::loaded).toList();

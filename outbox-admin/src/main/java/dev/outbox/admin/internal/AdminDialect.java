@@ -1,7 +1,6 @@
 package dev.outbox.admin.internal;
 
 import dev.outbox.jdbc.Database;
-import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.FoundTable;
 import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.SQLException;
@@ -19,8 +18,12 @@ public interface AdminDialect {
     /** Logical columns that statements name beside those of every table. */
     List<String> moreColumns();
 
-    /** What else stands for a logical name in the statements over a table of this kind. */
-    Map<String, String> expressions(FoundTable table, TableKind kind);
+    /**
+     * What else stands for a logical name in the statements over a table.
+     *
+     * @param columns the quoted columns of the table by their logical names
+     */
+    Map<String, String> expressions(FoundTable table, Map<String, String> columns);
 
     /** A statement that is planned for the values it gets: a filter that is not given must not cost anything. */
     Query planned(Query query) throws SQLException;

@@ -66,8 +66,8 @@ public record AdminTable(
         physical.put("audit", Quoted.table(dialect.database(), audit));
         physical.put("pollers", Quoted.table(dialect.database(), pollers));
         if (!table.phase().before(Phase.FLIPPED)) {
-            physical.putAll(dialect.expressions(table, kind));
             columns(dialect, kind).forEach(column -> physical.put(column, physical(dialect, table, column)));
+            physical.putAll(dialect.expressions(table, physical));
         }
         return Optional.of(new AdminTable(
                 kind,

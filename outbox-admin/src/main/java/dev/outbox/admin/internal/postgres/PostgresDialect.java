@@ -15,6 +15,7 @@ import dev.outbox.jdbc.internal.catalog.FoundTable;
 import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.SQLException;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,22 +49,26 @@ public final class PostgresDialect implements AdminDialect {
     }
 
     @Override
-    public Map<String, String> expressions(FoundTable table, TableKind kind) {
-        return switch (kind) {
-            case OUTBOX ->
-                Map.of(
-                        "consumer", "(NULL::text)",
-                        "source", "(NULL::text)",
-                        "first_seen_on", "(statement_timestamp())",
-                        "consumers", "(SELECT NULL::text AS consumer)",
-                        "of_consumer", "true",
-                        "same_consumer", "true");
-            case INBOX ->
-                Map.of(
-                        "consumers", CONSUMERS.formatted(Quoted.postgres(table.name())),
-                        "of_consumer", "\"consumer\" = c.consumer",
-                        "same_consumer", "t.\"consumer\" = heads.consumer");
-        };
+    public Map<String, String> expressions(FoundTable table, Map<String, String> columns) {
+        Map<String, String> expressions = new HashMap<>();
+        expressions.put("done", columns.get("status") + " = 2");
+        // Means the same, but no index serves it: the rows are found by their places.
+        expressions.put("still_done", columns.get("status") + " >= 2 AND " + columns.get("status") + " < 3");
+        if (table.kind() == TableKind.INBOX) {
+            expressions.put("consumers", CONSUMERS.formatted(Quoted.postgres(table.name())));
+            expressions.put("of_consumer", columns.get("consumer") + " = c.consumer");
+            expressions.put("same_consumer", "t." + columns.get("consumer") + " = heads.consumer");
+            expressions.put("mine", columns.get("consumer") + " = :consumer");
+        } else {
+            expressions.put("consumer", "(NULL::text)");
+            expressions.put("source", "(NULL::text)");
+            expressions.put("first_seen_on", "(statement_timestamp())");
+            expressions.put("consumers", "(SELECT NULL::text AS consumer)");
+            expressions.put("of_consumer", "true");
+            expressions.put("same_consumer", "true");
+            expressions.put("mine", "true");
+        }
+        return expressions;
     }
 
     /** The server keeps no plan of it, because that would be one plan for all values. */

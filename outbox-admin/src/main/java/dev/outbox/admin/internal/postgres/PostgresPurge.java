@@ -1,25 +1,16 @@
 package dev.outbox.admin.internal.postgres;
 
 import dev.outbox.admin.internal.PurgeStatements;
+import dev.outbox.jdbc.TableKind;
+import dev.outbox.jdbc.internal.queue.PostgresPurgeBatches;
+import dev.outbox.jdbc.internal.sql.Query;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
 
-/** Removes what has been Done for long, on PostgreSQL; see the purge of a poller for why by place. */
+/** Removes what has been Done for long, on PostgreSQL. The index of an inbox has it by consumer. */
 final class PostgresPurge implements PurgeStatements {
-    @Override
-    public String purge() {
-        return """
-            DELETE FROM {table}
-            WHERE ctid = ANY (ARRAY(
-                SELECT old.place
-                FROM {consumers} AS c CROSS JOIN LATERAL (
-                    SELECT ctid AS place FROM {table}
-                    WHERE {of_consumer} AND {status} = 2
-                      AND {processed_on} < statement_timestamp() - :older_than * interval '1 microsecond'
-                    ORDER BY {processed_on} LIMIT :batch
-                    FOR UPDATE SKIP LOCKED) AS old
-                LIMIT :batch))
-              AND {status} = 2
-            """;
-    }
+    private final PostgresPurgeBatches batches = new PostgresPurgeBatches();
 
     @Override
     public String count() {
@@ -33,5 +24,21 @@ final class PostgresPurge implements PurgeStatements {
                     ORDER BY {processed_on} LIMIT :most) AS old
                 LIMIT :most) AS counted
             """;
+    }
+
+    @Override
+    public Optional<String> consumers(TableKind kind) {
+        return kind == TableKind.INBOX ? Optional.of("SELECT consumer FROM {consumers} AS c") : Optional.empty();
+    }
+
+    @Override
+    public String remove() {
+        return PostgresPurgeBatches.DONE;
+    }
+
+    /** Without the lock of the pollers' purges: an operator need not wait until they are done. */
+    @Override
+    public int remove(Query query, Duration olderThan, int batch) throws SQLException {
+        return batches.remove(query, olderThan, null, batch);
     }
 }

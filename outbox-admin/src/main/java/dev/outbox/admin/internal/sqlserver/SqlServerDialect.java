@@ -13,9 +13,9 @@ import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.ColumnNames;
 import dev.outbox.jdbc.internal.catalog.FoundTable;
-import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.jdbc.internal.sql.Query;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -39,19 +39,21 @@ public final class SqlServerDialect implements AdminDialect {
     }
 
     @Override
-    public Map<String, String> expressions(FoundTable table, TableKind kind) {
-        return switch (kind) {
-            case OUTBOX ->
-                Map.of(
-                        "consumer", "CAST(NULL AS nvarchar(255))",
-                        "source", "CAST(NULL AS nvarchar(255))",
-                        "first_seen_on", "SYSUTCDATETIME()",
-                        "same_consumer", "1 = 1");
-            case INBOX ->
-                Map.of(
-                        "same_consumer",
-                        "t." + Quoted.sqlServer(spelling(table, "consumer").orElse("Consumer")) + " = heads.consumer");
-        };
+    public Map<String, String> expressions(FoundTable table, Map<String, String> columns) {
+        Map<String, String> expressions = new HashMap<>();
+        expressions.put("place", String.valueOf(columns.get("sequence")));
+        expressions.put("done", columns.get("status") + " = 2");
+        expressions.put("by_done", "");
+        expressions.put("mine", "1 = 1");
+        if (table.kind() == TableKind.INBOX) {
+            expressions.put("same_consumer", "t." + columns.get("consumer") + " = heads.consumer");
+        } else {
+            expressions.put("consumer", "CAST(NULL AS nvarchar(255))");
+            expressions.put("source", "CAST(NULL AS nvarchar(255))");
+            expressions.put("first_seen_on", "SYSUTCDATETIME()");
+            expressions.put("same_consumer", "1 = 1");
+        }
+        return expressions;
     }
 
     @Override
