@@ -8,6 +8,7 @@ import dev.outbox.Outbox;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.Receipt;
 import dev.outbox.WorkItem;
+import dev.outbox.admin.Diagnosis.Severity;
 import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.jdbc.TableKind;
 import dev.outbox.migrations.OutboxMigrations;
@@ -20,6 +21,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import javax.sql.DataSource;
 
@@ -27,6 +29,9 @@ import javax.sql.DataSource;
 final class Tables {
     /** A machine that is busy with other tests is not one that is ill. */
     static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    /** Other databases of a busy server may have long transactions of their own. */
+    static final DoctorLimits NO_OLD_TRANSACTIONS = DoctorLimits.standard().transaction(Duration.ofDays(1));
 
     final DataSource dataSource;
     final Outbox outbox;
@@ -57,6 +62,13 @@ final class Tables {
         return Admin.of(dataSource).glanceTimeout(PATIENCE).build();
     }
 
+    /** What the doctor warns of. */
+    List<Diagnosis> troubles(DoctorLimits limits) {
+        return admin().doctor().examine(limits).stream()
+                .filter(found -> Arrays.asList(Severity.WARN, Severity.FAIL).contains(found.severity()))
+                .toList();
+    }
+
     String enqueue(Message message) {
         return inTransaction(tx -> outbox.enqueue(tx, message)).stored().get(0);
     }
@@ -85,6 +97,15 @@ final class Tables {
         String id = enqueue(message);
         killAll(error, OnDead.SKIP);
         return new ItemRef(TableKind.OUTBOX, id);
+    }
+
+    /** So many dead rows of an outbox, each a moment after the other. */
+    void bury(int count) {
+        execute("""
+                INSERT INTO outbox (work_item_id, topic, payload, status, attempt_count, processed_on, last_error)
+                SELECT gen_random_uuid(), 'orders', 'x', 3, 5, statement_timestamp() - (? - n) * interval '1 second', 'e'
+                FROM generate_series(1, ?) AS n
+                """, count, count);
     }
 
     /** Everything that is due dies of this error. */
