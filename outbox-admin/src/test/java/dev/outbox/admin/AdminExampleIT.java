@@ -59,7 +59,7 @@ class AdminExampleIT {
 
     private static Tables tables(DataSource dataSource) {
         OutboxMigrations.installInbox(dataSource, "unused");
-        return new Tables(dataSource, "unused");
+        return new Tables(dataSource, "outbox", "unused");
     }
 
     @Test

@@ -38,12 +38,12 @@ final class Tables {
     final Inbox inbox;
 
     Tables(DataSource dataSource) {
-        this(dataSource, "inbox");
+        this(dataSource, "outbox", "inbox");
     }
 
-    Tables(DataSource dataSource, String inbox) {
+    Tables(DataSource dataSource, String outbox, String inbox) {
         this.dataSource = dataSource;
-        this.outbox = PostgresOutbox.create(dataSource);
+        this.outbox = PostgresOutbox.builder(dataSource).table(outbox).build();
         this.inbox = PostgresInbox.builder(dataSource)
                 .table(inbox)
                 .consumer("billing")
