@@ -66,9 +66,6 @@ final class SqlServerColumns {
             LegacyNames.interim("source"),
             LegacyNames.interim("status"));
 
-    /** A status as an old inbox tells it, at the place of its code. */
-    private static final List<String> STATUSES = List.of("Seen", "Processing", "Done", "Dead");
-
     private static final String NO_ID = "CAST(0x00000000000000000000000000000000 AS uniqueidentifier)";
 
     private static final String EITHER_ID = "COALESCE(c.message_id, LOWER(c.old_message_id))";
@@ -191,7 +188,8 @@ final class SqlServerColumns {
 
     private String status(int code) {
         Column status = told("status").orElseThrow();
-        return status.quoted() + " = " + (status.isText() ? "'" + STATUSES.get(code) + "'" : String.valueOf(code));
+        return status.quoted() + " = "
+                + (status.isText() ? "'" + LegacyNames.STATUSES.get(code) + "'" : String.valueOf(code));
     }
 
     /** Until the flip all rows are one consumer's, and a row is named by its message id. */
@@ -276,7 +274,12 @@ final class SqlServerColumns {
         }
         if (logical.equals("status") && column.isText()) {
             return "(CASE @%s WHEN '%s' THEN 0 WHEN '%s' THEN 1 WHEN '%s' THEN 2 WHEN '%s' THEN 3 END)"
-                    .formatted(column.quoted(), STATUSES.get(0), STATUSES.get(1), STATUSES.get(2), STATUSES.get(3));
+                    .formatted(
+                            column.quoted(),
+                            LegacyNames.STATUSES.get(0),
+                            LegacyNames.STATUSES.get(1),
+                            LegacyNames.STATUSES.get(2),
+                            LegacyNames.STATUSES.get(3));
         }
         if (phase == Phase.ADDITIVE && logical.equals("priority")) { // not before phase 2, so all rows have the same
             return "(" + absent(logical) + ")";
@@ -292,7 +295,7 @@ final class SqlServerColumns {
         }
         if (logical.equals("status") && column.isText()) {
             return "CASE (%%1$s) WHEN 0 THEN '%s' WHEN 1 THEN '%s' WHEN 2 THEN '%s' ELSE '%s' END"
-                    .formatted(STATUSES.toArray());
+                    .formatted(LegacyNames.STATUSES.toArray());
         }
         if (logical.equals("first_due_on")
                 && column.type().equals("datetime2")
