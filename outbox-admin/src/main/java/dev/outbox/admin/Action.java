@@ -64,15 +64,15 @@ interface Action {
             }
             if (item.topic() == null) {
                 return "it was received, not enqueued, so that no handler would take it;"
-                        + " Inbox.forceRequeue(...) removes its record, so that it is new when it is sent again";
+                        + " Inbox.forceRequeue(...) removes its record, so that a redelivery is new";
             }
             boolean old = item.ref().kind() == TableKind.INBOX
                     && !how.forced()
                     && item.createdOn().isBefore(Instant.now().minus(inboxRetention));
             return old
                     ? "it came on " + item.createdOn() + ", longer ago than the inbox remembers, " + inboxRetention
-                            + ", so that others may have forgotten what they did with it; force it if that is known to"
-                            + " be harmless"
+                            + ", so that other systems may not remember that they handled it; force it if you know that this"
+                            + " is harmless"
                     : null;
         }
 

@@ -14,7 +14,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operators ask about an outbox and an inbox, and what they do to them.
+ * What operators ask about an outbox and an inbox, and how they act on the items.
  *
  * <pre>{@code
  * Admin admin = Admin.of(dataSource).build();
@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  * admin.deadLetters().requeue(DeadFilter.all().error("timeout"), Requeue.by("anna", "the broker is back"));
  * }</pre>
  *
- * <p>Each call borrows one connection. Tables are looked at when they are first needed, and again as long as they are not
- * canonical or the tables for operators are missing. Reading needs no table but
- * theirs; actions need the audit table of {@code OutboxMigrations.installAdmin}. Thread-safe.
+ * <p>Each call borrows one connection. Admin reads the catalog when it first needs a table, and again at each call as long as
+ * the table is not canonical or the tables for operators are missing. Reading needs only the outbox and the inbox; actions also
+ * need the audit table of {@code OutboxMigrations.installAdmin}. Thread-safe.
  */
 public final class Admin {
     private final AdminDatabase database;
@@ -43,7 +43,7 @@ public final class Admin {
         this.glanceTimeout = options.glanceTimeout;
     }
 
-    /** For the tables {@code outbox} and {@code inbox}, if not told otherwise, on PostgreSQL or SQL Server. */
+    /** For a database of PostgreSQL or SQL Server. The tables are {@code outbox} and {@code inbox} by default. */
     public static Builder of(DataSource dataSource) {
         return new Builder(dataSource);
     }
@@ -58,12 +58,12 @@ public final class Admin {
         return lookup;
     }
 
-    /** How the tables are doing. What is Done is counted as far as that is cheap, and then estimated. */
+    /** How the tables are doing. Done items are counted as long as that is cheap, and estimated beyond that. */
     public List<TableStatus> status() {
         return status(false);
     }
 
-    /** {@link #status}, with what is Done counted by topic: reads all of it. */
+    /** {@link #status}, with Done items counted by topic, which reads all of them. */
     public List<TableStatus> statusExactly() {
         return status(true);
     }
@@ -79,19 +79,19 @@ public final class Admin {
     }
 
     /**
-     * Removes what has been Done for longer than this, in batches, with rests of nine times as long in between, as a
-     * poller's own purge does. Whoever interrupts the thread ends it after the batch under way: the result says what is
-     * gone, and the thread is still interrupted.
+     * Removes items that have been Done for longer than this, in batches, as a poller's own purge does: after each batch it
+     * rests nine times as long as the batch took. Interrupting the thread stops the purge after the batch under way; the
+     * result says how many items were removed, and the thread stays interrupted.
      *
-     * @param dryRun only count
+     * @param dryRun whether to count only
      * @throws IllegalArgumentException for an inbox, if that is shorter than {@link Builder#maxRedelivery}
      */
     public PurgeResult purge(TableKind kind, Duration olderThan, boolean dryRun) {
         Require.notNegative("olderThan", olderThan);
         if (kind == TableKind.INBOX && olderThan.compareTo(maxRedelivery) < 0) {
             throw new IllegalArgumentException("olderThan must be at least maxRedelivery, " + maxRedelivery + ", was "
-                    + olderThan + ": a message that comes again after its record was purged would have its effect"
-                    + " twice; set maxRedelivery(...) to the longest time after which your broker may send one again");
+                    + olderThan + ": a message that is redelivered after its record was purged would have its effect"
+                    + " twice; set maxRedelivery(...) to the longest time after which your broker may redeliver one");
         }
         return database.run("purge the " + kind, (session, tables) -> {
             PurgeTable purge = new PurgeTable(session, tables.of(kind).ready());
@@ -100,9 +100,10 @@ public final class Admin {
     }
 
     /**
-     * How full a table is, for a gauge: much cheaper than {@link #status}.
+     * How full a table is, for a gauge; much cheaper than {@link #status}.
      *
-     * @throws dev.outbox.OutboxException if it takes longer than {@link Builder#glanceTimeout}, too
+     * @throws dev.outbox.OutboxException if the database refuses, or a statement takes longer than {@link
+     *     Builder#glanceTimeout}
      */
     public Backlog backlog(TableKind kind) {
         return database.run(
@@ -135,7 +136,7 @@ public final class Admin {
         }
     }
 
-    /** Looks for what bites in production. */
+    /** Looks for known causes of trouble in production. */
     public Doctor doctor() {
         return doctor;
     }
@@ -155,8 +156,8 @@ public final class Admin {
         }
 
         /**
-         * {@code name} or {@code schema.name} of the outbox table. If neither table is named, they are {@code outbox}
-         * and {@code inbox}, as far as they are there; if one is named, it is the only one.
+         * {@code name} or {@code schema.name} of the outbox table. If you name neither table, they are {@code outbox}
+         * and {@code inbox}, and one of them may be missing. If you name one, it is the only one.
          */
         public Builder outbox(String table) {
             this.outbox = TableName.parse(table);
@@ -170,7 +171,7 @@ public final class Admin {
         }
 
         /**
-         * How long the inbox remembers messages: items that came longer ago are requeued only if forced. Default: 30
+         * How long the inbox remembers messages. Items that came longer ago are requeued only if forced. Default: 30
          * days, as in an inbox.
          */
         public Builder inboxRetention(Duration inboxRetention) {
@@ -178,15 +179,15 @@ public final class Admin {
             return this;
         }
 
-        /** The longest time after which a message may come again to the inbox. Default: 7 days, as in an inbox. */
+        /** The longest time after which a message may be redelivered to the inbox. Default: 7 days, as in an inbox. */
         public Builder maxRedelivery(Duration maxRedelivery) {
             this.maxRedelivery = Require.notNegative("maxRedelivery", maxRedelivery);
             return this;
         }
 
         /**
-         * How long each statement of {@link Admin#backlog} and {@link Admin#health} may take, in whole seconds, rounded up:
-         * who asks them asks often, and waits for the answer. Default: 10 seconds.
+         * How long each statement of {@link Admin#backlog} and {@link Admin#health} may take, in whole seconds, rounded up.
+         * Monitoring calls them often and waits for the answer. Default: 10 seconds.
          */
         public Builder glanceTimeout(Duration glanceTimeout) {
             this.glanceTimeout =
@@ -200,7 +201,7 @@ public final class Admin {
             return this;
         }
 
-        /** Connects to nothing yet: a database that cannot be reached, or a missing table, is told at the first call. */
+        /** Does not connect yet: the first call fails if the database cannot be reached, or a table is missing. */
         public Admin build() {
             return new Admin(this);
         }

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which dead letters: all, or those that meet every condition given. Immutable: each method returns a copy.
  *
- * @param kind only of this table; null means both
- * @param error text that the last error contains, in any case
- * @param olderThan dead for longer than this
+ * @param kind only those of this table; null means both tables
+ * @param error text that the last error contains, case-insensitively
+ * @param olderThan how long they must have been Dead
  */
 public record DeadFilter(
         @Nullable TableKind kind,
@@ -56,7 +56,7 @@ public record DeadFilter(
         return new DeadFilter(kind, topic, key, Require.present("tenant", tenant), error, olderThan);
     }
 
-    /** Only those whose last error contains this text, in any case. */
+    /** Only those whose last error contains this text, case-insensitively. */
     public DeadFilter error(String error) {
         return new DeadFilter(kind, topic, key, tenant, Require.present("error", error), olderThan);
     }

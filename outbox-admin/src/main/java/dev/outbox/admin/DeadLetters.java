@@ -16,14 +16,14 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The dead letters of outbox and inbox in one view: seen, put back, or given up for good.
+ * The dead letters of outbox and inbox in one view: list, requeue or discard them.
  *
- * <p>Actions work in batches of 250, each with its audit rows in a transaction of its own: what is interrupted is done
- * in part, and may simply be repeated. Only Dead items are ever touched, and those that somebody else is at are
- * skipped. Nobody is woken: pollers find what was put back when they poll next. Thread-safe.
+ * <p>Actions work in batches of 250. Each batch and its audit rows are one transaction, so an action that was interrupted is
+ * done in part and may simply be repeated. Actions change Dead items only, and skip those that another transaction has locked.
+ * They do not wake pollers, which find requeued items when they poll next. Thread-safe.
  */
 public final class DeadLetters {
-    /** A requeue locks the key of each item. */
+    /** A requeue locks the key of each item, and a transaction locks no more keys than that. */
     private static final int BATCH = KeyLocks.MOST;
 
     /** A dry run counts no further. */
@@ -40,7 +40,7 @@ public final class DeadLetters {
         this.inboxRetention = inboxRetention;
     }
 
-    /** Those that fit the filter, of both tables, the newest first. */
+    /** The dead letters of both tables that match the filter, the newest first. */
     public ItemPage list(DeadFilter filter, Page page) {
         Require.present("filter", filter);
         Require.present("page", page);
@@ -71,35 +71,35 @@ public final class DeadLetters {
     }
 
     /**
-     * Puts back what fits the filter: Ready, under its own id, its attempts forgotten and its key free. Its age, which {@code
-     * maxAge} of the poller bounds, counts from its new due time. Skips inbox items
-     * that came longer ago than {@link Admin.Builder#inboxRetention}, unless forced, and records that no handler would
-     * take.
+     * Makes the dead letters that match the filter Ready again. An item keeps its id; its attempts are reset, and its key is no
+     * longer blocked. Its age, which {@code maxAge} of the poller bounds, counts from its new due time. Skips inbox items that
+     * came longer ago than {@link Admin.Builder#inboxRetention}, unless forced, and records of received messages, which have
+     * no topic and so no handler.
      *
-     * <p>An item that blocks its key keeps its place. An item that was skipped goes to the end of its key, because the key
-     * has gone on without it; it gets a new sequence. Skipped items of one batch keep their order; of several batches, those
-     * that died first go first. For their new place a batch waits until open transactions that stored messages of the
-     * same keys have ended, each up to 10 s or a shorter {@code lock_timeout} of the connection. Then it fails, which is
-     * retryable; the batches before it stay done. On SQL Server skipped items keep their sequence.
+     * <p>An item that blocks its key keeps its place. An item that its key has gone on without gets a new sequence, and so goes
+     * to the end of the key. Such items of one batch keep their order; of several batches, those that died first go first.
+     * To give them their new place, a batch waits for open transactions that stored messages of the same keys, each up to 10 s
+     * or a shorter {@code lock_timeout} of the connection. Then the batch fails with a retryable error; the batches before it
+     * stay done. On SQL Server such items keep their sequence.
      */
     public ActionResult requeue(DeadFilter filter, Requeue how) {
         return act(filter, new Action.Requeuing(how, inboxRetention));
     }
 
-    /** {@link #requeue(DeadFilter, Requeue)} of these items, in the order of their sequence; those that cannot be are skipped. */
+    /** {@link #requeue(DeadFilter, Requeue)} of these items, in the order of their sequence. Skips those that are not Dead. */
     public ActionResult requeue(Collection<ItemRef> items, Requeue how) {
         return act(items, new Action.Requeuing(how, inboxRetention));
     }
 
     /**
-     * Gives up for good what fits the filter: an outbox item is removed; an inbox item stays as one that was received,
-     * without its content, so that it has no effect either when it is sent again.
+     * Discards the dead letters that match the filter. An outbox item is removed. An inbox item stays as the record of a
+     * received message, without its content, so that the message has no effect when it is redelivered.
      */
     public ActionResult discard(DeadFilter filter, Discard how) {
         return act(filter, new Action.Discarding(how));
     }
 
-    /** Gives up these items for good; those that are not Dead are skipped. */
+    /** Discards these items. Skips those that are not Dead. */
     public ActionResult discard(Collection<ItemRef> items, Discard how) {
         return act(items, new Action.Discarding(how));
     }
@@ -123,7 +123,7 @@ public final class DeadLetters {
         return tally.result();
     }
 
-    /** Only what was Dead at the start: what dies again meanwhile is not taken twice. */
+    /** Matches only what was Dead at the start, so that an item that dies again meanwhile is not taken twice. */
     private static DeadFilter before(DeadFilter filter, long start) {
         Duration since = Duration.ofNanos(System.nanoTime() - start);
         Duration olderThan = filter.olderThan();
@@ -132,7 +132,7 @@ public final class DeadLetters {
 
     private static ActionResult perform(AdminSession session, List<AdminTable> tables, DeadFilter filter, Action action)
             throws SQLException {
-        tables.forEach(AdminTable::auditable); // both, before anything is done to one
+        tables.forEach(AdminTable::auditable); // both, before one is changed
         Tally tally = new Tally(false);
         for (AdminTable table : tables) {
             DeadTable dead = new DeadTable(session, table);

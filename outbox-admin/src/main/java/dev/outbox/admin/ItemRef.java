@@ -5,7 +5,7 @@ import dev.outbox.jdbc.TableKind;
 import java.util.UUID;
 
 /**
- * Names one work item, in whichever table it is: {@code outbox/0199…} or {@code inbox/0199…}.
+ * Names one work item and its table: {@code outbox/0199…} or {@code inbox/0199…}.
  *
  * @param id the work item's id
  */
@@ -19,7 +19,7 @@ public record ItemRef(TableKind kind, String id) {
     /**
      * Reads what {@link #toString} writes.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if the text does not name an item
      */
     public static ItemRef parse(String text) {
         int slash = Require.present("reference", text).indexOf('/');

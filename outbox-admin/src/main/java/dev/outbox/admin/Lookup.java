@@ -9,12 +9,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers questions like "what happened to order 42": all items with something in common, finished ones too as long as
- * they are kept, of outbox and inbox.
+ * Answers questions like "what happened to order 42": finds all items of outbox and inbox with the same key, correlation id or
+ * tenant, including Done ones as long as they are kept.
  *
- * <p>Searches need indexes that every enqueue would have to pay for. So they are opt-in, see {@code
- * OutboxMigrations.installLookup}: without them a table of up to 10,000 rows is read, and about a larger one a search
- * says what is missing instead of reading it. Thread-safe.
+ * <p>A search needs an index, and each index makes every enqueue a little slower. So the indexes are opt-in, see {@code
+ * OutboxMigrations.installLookup}. Without its index, a search reads a table of up to 10,000 rows; on a larger table it fails
+ * and names what is missing. Thread-safe.
  */
 public final class Lookup {
     private static final Comparator<Item> BY_CREATION = Comparator.comparing(Item::createdOn);
@@ -50,17 +50,17 @@ public final class Lookup {
         }
     }
 
-    /** All of a key, in its order. */
+    /** All items of a key, in its order. */
     public ItemPage byKey(String key, Page page) {
         return by(By.KEY, Require.present("key", key), page);
     }
 
-    /** All with this correlation id, in the order they were stored. */
+    /** All items with this correlation id, in the order in which they were stored. */
     public ItemPage byCorrelation(String correlationId, Page page) {
         return by(By.CORRELATION, Require.present("correlationId", correlationId), page);
     }
 
-    /** All of a tenant, in the order they were stored. */
+    /** All items of a tenant, in the order in which they were stored. */
     public ItemPage byTenant(String tenant, Page page) {
         return by(By.TENANT, Require.present("tenant", tenant), page);
     }
@@ -68,7 +68,7 @@ public final class Lookup {
     /**
      * The item with this work item id, in either table; needs no index.
      *
-     * @throws IllegalArgumentException if it is no UUID
+     * @throws IllegalArgumentException if the id is not a UUID
      */
     public Optional<Item> byId(String id) {
         return database.run("look for an item", (session, tables) -> {

@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which part of a list: so many items, from the start or from where the page before ended. What comes in or goes out
- * between two pages shifts nothing. Immutable.
+ * One page of a list: a number of items, from the start or from the end of the page before. Items that are added or removed
+ * between two pages shift nothing. Immutable.
  */
 public final class Page {
     private static final int MAX_SIZE = 1_000;
@@ -21,15 +21,15 @@ public final class Page {
         this.positions = positions;
     }
 
-    /** The first so many, 1 to 1,000. */
+    /** The first page, of 1 to 1,000 items. */
     public static Page first(int size) {
         return new Page(size, Map.of());
     }
 
     /**
-     * The next so many after the page whose {@link ItemPage#next} had this {@link #token}.
+     * The page after the one whose {@link ItemPage#next} had this {@link #token}.
      *
-     * @throws IllegalArgumentException if it is no token
+     * @throws IllegalArgumentException if the text is not a token
      */
     public static Page after(String token, int size) {
         Map<TableKind, String> positions = new EnumMap<>(TableKind.class);
@@ -47,7 +47,7 @@ public final class Page {
         return new Page(size, positions);
     }
 
-    /** As text, to be carried to another call or process. Empty for a first page. */
+    /** The page as text, for another call or process. Empty for a first page. */
     public String token() {
         StringBuilder token = new StringBuilder();
         positions.forEach((kind, position) -> token.append(token.isEmpty() ? "" : ",")

@@ -4,11 +4,11 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How fast items become Done, by the last 10,000 that did and are still there.
+ * How fast items become Done, measured over the last 10,000 that are still there.
  *
- * @param sample how many items this is about
- * @param perSecond over the last five minutes, or less if 10,000 took less
- * @param p50 half took at most so long from created to processed; null if none did
+ * @param sample how many items were measured
+ * @param perSecond items per second, over the last five minutes or a shorter time that 10,000 items took
+ * @param p50 the median of the time from created to processed; null if no item of the sample has both times
  */
 public record Throughput(
         long sample,

@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 
 /** Which dead letters: those that meet every condition given. */
 final class DeadFilterOptions {
-    @Option(names = "--in", paramLabel = "<table>", description = "Only of this: ${COMPLETION-CANDIDATES}.")
+    @Option(names = "--in", paramLabel = "<table>", description = "Only of this table: ${COMPLETION-CANDIDATES}.")
     private @Nullable TableKind kind;
 
     @Option(names = "--topic", paramLabel = "<topic>", description = "Only of this topic.")
@@ -23,7 +23,7 @@ final class DeadFilterOptions {
     @Option(
             names = "--error",
             paramLabel = "<text>",
-            description = "Only if the last error contains this, in any case.")
+            description = "Only if the last error contains this, case-insensitively.")
     private @Nullable String error;
 
     @Option(names = "--older-than", paramLabel = "<time>", description = "Only if dead for longer: 90s, 15m, 2h, 7d.")
@@ -33,7 +33,7 @@ final class DeadFilterOptions {
         return new DeadFilter(kind, topic, key, tenant, error, olderThan);
     }
 
-    /** Only what was dead so long ago already: nobody has said yes to what died since. */
+    /** Matches only what was dead this long ago already: the operator has not confirmed what died since. */
     void before(Duration sinceAsked) {
         olderThan = olderThan == null ? sinceAsked : olderThan.plus(sinceAsked);
     }

@@ -13,8 +13,7 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "purge",
-        description =
-                "Removes Done items that were finished longer ago, in small batches beside everybody else's work.")
+        description = "Removes items that have been Done for longer, in small batches with rests in between.")
 final class PurgeCommand extends TableCommand {
     @Option(names = "--older-than", required = true, paramLabel = "<time>", description = "90s, 15m, 2h, 7d.")
     private Duration olderThan = Duration.ZERO;
@@ -26,7 +25,7 @@ final class PurgeCommand extends TableCommand {
             names = "--max-redelivery",
             paramLabel = "<time>",
             description =
-                    "The longest time after which a message may come again to the inbox. Default: 7d, as in an inbox.")
+                    "The longest time after which a message may be redelivered to the inbox. Default: 7d, as in an inbox.")
     private @Nullable Duration maxRedelivery;
 
     @Mixin

@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** How the tables are doing, for people: as lines, so that they can be drawn over. */
+/** The status as lines for people, which the next status can be drawn over. */
 final class StatusText {
-    /** Older than this somebody should look. */
+    /** Beyond this age an operator should look. */
     private static final Duration LATE = Duration.ofMinutes(5);
 
     private final Output output;

@@ -51,7 +51,7 @@ class DeadCommandsIT {
         assertThat(cli.run("dead", "list", "--key=order-42").out()).contains("poison.c");
         assertThat(cli.run("dead", "list", "--error=PARSED: poison.b").out()).contains("poison.b");
         assertThat(cli.run("dead", "list", "--older-than=1h")).satisfies(result -> {
-            assertThat(result.out()).contains("no dead item fits");
+            assertThat(result.out()).contains("no dead item matches");
             assertThat(result.code()).isEqualTo(ExitCode.OK);
         });
         JsonNode first = cli.run("dead", "list", "--limit=2", "--json").json().get(0);
