@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Finding;
@@ -359,7 +360,7 @@ class GuardsIT {
             for (Phase phase : EnumSet.range(Phase.ADDITIVE, Phase.FLIPPED)) {
                 outbox.apply(snake.dataSource(), phase);
             }
-            PostgresOutbox node = PostgresOutbox.builder(snake.dataSource())
+            Outbox node = PostgresOutbox.builder(snake.dataSource())
                     .refreshInterval(Duration.ofMinutes(1))
                     .build();
             Source flipped = node.source();

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
@@ -51,13 +53,13 @@ class PhaseRulesIT {
         legacy.close();
     }
 
-    private PostgresOutbox outbox() {
+    private Outbox outbox() {
         return PostgresOutbox.builder(pool)
                 .refreshInterval(Duration.ofMillis(20))
                 .build();
     }
 
-    private PostgresInbox inbox(String consumer) {
+    private Inbox inbox(String consumer) {
         return PostgresInbox.builder(pool)
                 .consumer(consumer)
                 .refreshInterval(Duration.ofMillis(20))
@@ -92,7 +94,7 @@ class PhaseRulesIT {
     @Test
     void whatAnOldApplicationSawButDidNotFinishIsFirstWhenItComesAgain() throws SQLException {
         OldInbox old = new OldInbox(Spelling.PASCAL, "inbox");
-        PostgresInbox inbox = inbox("billing");
+        Inbox inbox = inbox("billing");
         for (String id : List.of("seen", "processing", "done", "enqueued")) {
             commit(tx -> old.alreadyProcessed(tx, id, "shop", null));
         }
@@ -129,7 +131,7 @@ class PhaseRulesIT {
         for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
             upgrade(Upgrade.inbox("inbox", "billing"), phase);
         }
-        PostgresInbox inbox = inbox("billing");
+        Inbox inbox = inbox("billing");
         for (String id : List.of("first", "second")) {
             commit(tx -> inbox.enqueue(
                     tx, Incoming.from("shop", id).topic("t").key("k").payload("p")));
@@ -156,7 +158,7 @@ class PhaseRulesIT {
 
     @Test
     void whatWasClaimedByItsMessageIdIsSettledAfterItGotAnotherId() throws SQLException {
-        PostgresInbox inbox = inbox("billing");
+        Inbox inbox = inbox("billing");
         commit(tx -> inbox.enqueueAll(
                 tx,
                 List.of(
@@ -192,7 +194,7 @@ class PhaseRulesIT {
     }
 
     /** A fresh item tells by its id that the library has noticed. */
-    private void awaitIdsOfItsOwn(PostgresInbox inbox) {
+    private void awaitIdsOfItsOwn(Inbox inbox) {
         await().atMost(Duration.ofMinutes(1)).until(() -> {
             String id = String.valueOf(System.nanoTime());
             commit(tx ->
@@ -207,7 +209,7 @@ class PhaseRulesIT {
     void aStatusThatNobodyKnowsIsLeftAlone() throws SQLException {
         legacy.run("INSERT INTO outbox ([Topic], [Payload], [Status], [LockedUntil])"
                 + " SELECT 't', 'p', 7, now() - interval '1 hour' UNION ALL SELECT 't', 'p', 0, NULL");
-        PostgresOutbox outbox = outbox();
+        Outbox outbox = outbox();
 
         assertThat(outbox.source().claim(CLAIM).items()).hasSize(1);
         assertThat(outbox.source().claim(CLAIM).dead()).isEmpty();
@@ -241,7 +243,7 @@ class PhaseRulesIT {
     void whoWritesBothSidesCallsNoTriggerFunction() throws SQLException {
         for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
             upgrade(Upgrade.outbox("outbox"), phase);
-            PostgresOutbox outbox = outbox();
+            Outbox outbox = outbox();
             if (phase.before(Phase.FLIPPED)) { // after that enqueue names new columns only
                 refuseTheFunction();
             }
@@ -281,19 +283,19 @@ class PhaseRulesIT {
         for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
             upgrade(Upgrade.outbox("outbox"), phase);
         }
-        PostgresOutbox outbox = unaware();
+        Outbox outbox = unaware();
         commit(tx -> outbox.enqueueAll(
                 tx,
                 List.of(
                         Message.to("t").payload("1"),
                         Message.to("t").payload("2"),
                         Message.to("t").payload("3"))));
-        TransactionalSource source = outbox.source();
+        TransactionalSource source = (TransactionalSource) outbox.source();
         Claim claim = source.claim(CLAIM);
         List<Lease> leases = claim.items().stream().map(claim::lease).toList();
         assertThat(legacy.rows("SELECT [Status], [RetryCount], [OwnerToken] = owner_token FROM outbox"))
                 .containsExactly("1,1,t", "1,1,t", "1,1,t");
-        TransactionalSource another = unaware().source();
+        TransactionalSource another = (TransactionalSource) unaware().source();
 
         upgrade(Upgrade.outbox("outbox"), Phase.CLEAN);
 
@@ -310,7 +312,7 @@ class PhaseRulesIT {
     }
 
     /** One that looks at the table when it is built, and when a statement fails. */
-    private PostgresOutbox unaware() {
+    private Outbox unaware() {
         return PostgresOutbox.builder(pool)
                 .refreshInterval(Duration.ofMinutes(1))
                 .build();
@@ -318,7 +320,7 @@ class PhaseRulesIT {
 
     @Test
     void aTextThatTheOldColumnCannotHoldIsRefused() throws SQLException {
-        PostgresInbox inbox = inbox("billing");
+        Inbox inbox = inbox("billing");
 
         assertThatThrownBy(() -> commit(tx ->
                         inbox.receive(tx, Incoming.from("shop", "m".repeat(65)).payload("p"))))
@@ -350,7 +352,7 @@ class PhaseRulesIT {
     @Test
     void onlyATableOnItsWayIsWatched() throws SQLException {
         legacy.run(LegacyTables.outbox(Spelling.PASCAL, "watched"));
-        PostgresOutbox watched = watched();
+        Outbox watched = watched();
         assertThat(watchers()).hasSize(1);
         for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.CLEAN)) {
             upgrade(Upgrade.outbox("watched"), phase);
@@ -362,7 +364,7 @@ class PhaseRulesIT {
         assertThat(watchers()).isEmpty();
     }
 
-    private PostgresOutbox watched() {
+    private Outbox watched() {
         return PostgresOutbox.builder(pool)
                 .table("watched")
                 .refreshInterval(Duration.ofMillis(20))

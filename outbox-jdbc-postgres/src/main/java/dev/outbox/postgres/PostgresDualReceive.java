@@ -3,13 +3,13 @@ package dev.outbox.postgres;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.Capability;
-import dev.outbox.jdbc.internal.inbox.Reception.Identity;
-import dev.outbox.jdbc.internal.inbox.Reception.Known;
+import dev.outbox.jdbc.internal.inbox.Arrival;
+import dev.outbox.jdbc.internal.inbox.Identity;
+import dev.outbox.jdbc.internal.inbox.Known;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -43,10 +43,10 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
     /** A table that does not count receipts yet knows only that it was there. */
     private static final String COUNT = """
             UPDATE {table} t SET
-                {receipt_count} = CASE WHEN t.{hash} <> m.hash THEN t.{receipt_count}
-                    ELSE LEAST(t.{receipt_count}, 2147483646) + 1 END,
-                {last_seen_on} = CASE WHEN t.{hash} <> m.hash THEN t.{last_seen_on}
-                    ELSE GREATEST(t.{last_seen_on}, statement_timestamp()) END
+                {receipt_count = CASE WHEN t.{hash} <> m.hash THEN t.{receipt_count}
+                    ELSE LEAST(t.{receipt_count}, 2147483646) + 1 END},
+                {last_seen_on = CASE WHEN t.{hash} <> m.hash THEN t.{last_seen_on}
+                    ELSE GREATEST(t.{last_seen_on}, statement_timestamp()) END}
             FROM unnest(:sources::text[], :message_ids::text[], :hashes::bytea[]) AS m(source, message_id, hash)
             WHERE {mine} AND t.{message_id} = ANY (:message_ids::text[])
               AND t.{source} = m.source AND t.{message_id} = m.message_id
@@ -74,26 +74,27 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
     }
 
     @Override
-    public Map<Identity, Known> take(Connection tx, Map<Identity, byte[]> sent, PostgresReceive.Parameters parameters)
+    public Map<Identity, Known> take(Connection tx, List<Arrival> sent, PostgresReceive.Parameters parameters)
             throws SQLException {
         Map<Identity, Known> known = insert(tx, sent, parameters);
         if (known.size() < sent.size()) {
-            Map<Identity, byte[]> others = new HashMap<>(sent);
-            others.keySet().removeAll(known.keySet());
-            known.putAll(count(tx, others));
+            known.putAll(count(tx, without(known, sent)));
         }
         if (known.size() < sent.size()) {
             known.putAll(insert(tx, sent, parameters));
         }
-        sent.keySet().stream()
-                .filter(identity -> !known.containsKey(identity))
-                .findFirst()
-                .ifPresent(this::refuse);
+        without(known, sent).stream().map(Arrival::identity).findFirst().ifPresent(this::refuse);
         return known;
     }
 
-    private Map<Identity, Known> insert(
-            Connection tx, Map<Identity, byte[]> sent, PostgresReceive.Parameters parameters) throws SQLException {
+    private static List<Arrival> without(Map<Identity, Known> known, List<Arrival> sent) {
+        return sent.stream()
+                .filter(arrival -> !known.containsKey(arrival.identity()))
+                .toList();
+    }
+
+    private Map<Identity, Known> insert(Connection tx, List<Arrival> sent, PostgresReceive.Parameters parameters)
+            throws SQLException {
         try (Query query = insert.on(tx).set("patience", patience)) {
             parameters.set(query);
             query.execute();
@@ -101,21 +102,13 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
         }
     }
 
-    private Map<Identity, Known> count(Connection tx, Map<Identity, byte[]> others) throws SQLException {
-        List<Map.Entry<Identity, byte[]>> rows = List.copyOf(others.entrySet());
+    private Map<Identity, Known> count(Connection tx, List<Arrival> others) throws SQLException {
+        Object[] messageIds =
+                others.stream().map(arrival -> arrival.identity().messageId()).toArray();
         try (Query query = FreshPlan.of(count, tx).set("patience", patience)) {
-            query.setArray(
-                            "sources",
-                            "text",
-                            rows.stream().map(row -> row.getKey().source()).toArray())
-                    .setArray(
-                            "message_ids",
-                            "text",
-                            rows.stream().map(row -> row.getKey().messageId()).toArray())
-                    .setArray(
-                            "hashes",
-                            "bytea",
-                            rows.stream().map(Map.Entry::getValue).toArray(byte[][]::new))
+            query.setArray("sources", "text", PostgresReceive.sources(others))
+                    .setArray("message_ids", "text", messageIds)
+                    .setArray("hashes", "bytea", PostgresReceive.hashes(others))
                     .execute();
             query.nextRows().close();
             return PostgresReceive.read(query.nextRows(), others);

@@ -31,11 +31,17 @@ final class SqlServerLocks {
     }
 
     /**
-     * What {@code sp_getapplock} answers where it did not give the lock, so that nothing was stored. Zero and above
-     * mean that it did.
+     * Refuses what {@code sp_getapplock} answers if it did not give a lock, so that nothing was stored. Zero and above mean
+     * that it did.
      *
      * @param what failed: "enqueue into outbox failed"
      */
+    static void check(String what, int code) {
+        if (code < 0) {
+            throw refused(what, code);
+        }
+    }
+
     static OutboxException refused(String what, int code) {
         boolean retryable = code >= -3 && code <= -1;
         String happened = switch (code) {

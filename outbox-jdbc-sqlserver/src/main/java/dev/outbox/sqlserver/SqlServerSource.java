@@ -54,11 +54,11 @@ final class SqlServerSource implements TransactionalSource {
                 created_on datetimeoffset(7) NOT NULL, topic nvarchar(255) NULL, message_key nvarchar(255) NULL,
                 source nvarchar(255) NULL);
             UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK) SET
-                {status} = CASE WHEN {attempt_count} >= @max_attempts THEN 3 ELSE 0 END,
-                {blocks_key} = CASE WHEN @blocking = 1 AND {attempt_count} >= @max_attempts
-                    AND {message_key} IS NOT NULL THEN 1 ELSE 0 END,
-                {owner_token} = NULL, {locked_until} = NULL,
-                {due_on} = CASE
+                {status = CASE WHEN {attempt_count} >= @max_attempts THEN 3 ELSE 0 END},
+                {blocks_key = CASE WHEN @blocking = 1 AND {attempt_count} >= @max_attempts
+                    AND {message_key} IS NOT NULL THEN 1 ELSE 0 END},
+                {owner_token = NULL}, {locked_until = NULL},
+                {due_on = CASE
                     WHEN {message_key} IS NOT NULL AND {sequence} > (
                         SELECT MIN(h.{sequence}) FROM {table} h WITH (READUNCOMMITTED)
                         WHERE {mine} AND h.{exact_key} = picked.exact_key AND h.{status} < 2 AND h.{status} = 1
@@ -67,11 +67,11 @@ final class SqlServerSource implements TransactionalSource {
                     WHEN {attempt_count} = 1 THEN @now
                     ELSE DATEADD(millisecond, ABS(CHECKSUM(NEWID()) % 1000)
                         * CASE WHEN {attempt_count} > 10 THEN 300 ELSE POWER(2, {attempt_count} - 2) END, @now)
-                    END,
-                {first_due_on} = COALESCE({first_due_on}, {due_on}, {created_on}),
-                {processed_on} = CASE WHEN {attempt_count} >= @max_attempts THEN @now END,
-                {last_error} = CONCAT(N'lease expired on attempt ', {attempt_count}, N' at ',
-                    COALESCE({processed_by}, N'an unknown poller'))
+                    END},
+                {first_due_on = COALESCE({first_due_on}, {due_on}, {created_on})},
+                {processed_on = CASE WHEN {attempt_count} >= @max_attempts THEN @now END},
+                {last_error = CONCAT(N'lease expired on attempt ', {attempt_count}, N' at ',
+                    COALESCE({processed_by}, N'an unknown poller'))}
             OUTPUT {out_work_item_id}, {out_sequence}, {out_attempt_count}, {out_created_on},
                     {out_topic}, {out_message_key}, {out_source}
                 INTO @expired (Item, sequence, attempt_count, created_on, topic, message_key, source)

@@ -7,7 +7,6 @@ import dev.outbox.Ack;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.OnConflict;
-import dev.outbox.Ordering;
 import dev.outbox.OutboxException;
 import dev.outbox.delivery.internal.Emitter;
 import dev.outbox.jdbc.Phase;
@@ -15,7 +14,9 @@ import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.claim.Arrivals;
 import dev.outbox.jdbc.internal.enqueue.MessageRow;
 import dev.outbox.jdbc.internal.inbox.InboxRecords;
+import dev.outbox.jdbc.internal.inbox.Reception;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.spi.ClaimRequest;
@@ -38,13 +39,14 @@ class ParametersTest {
 
     private final ObligingDriver driver = new ObligingDriver("Microsoft SQL Server");
     private final Connections connections = new Connections(driver.dataSource());
-    private final MessageRow.Rules rules = new MessageRow.Rules(Ordering.STRICT, null, 1_000, 1_000);
+    private final MessageRow.Rules rules = new MessageRow.Rules(null, 1_000, 1_000);
     private final SqlServerTable table = new SqlServerTable(
             TableName.parse("dbo.inbox"),
             true,
             new Layout(
                     TsqlTest.layout().table(),
                     TsqlTest.layout().columns(),
+                    Map.of(),
                     Map.of("consumer", new NationalText("billing"))),
             "locks:",
             false,
@@ -53,8 +55,8 @@ class ParametersTest {
 
     private String resolved(String statement) {
         return table.layout()
-                .with("patience", "1000")
-                .with("pollers", "[dbo].[outbox_pollers]")
+                .with("patience", Reading.fixed("1000"))
+                .with("pollers", Reading.fixed("[dbo].[outbox_pollers]"))
                 .resolve(statement)
                 .text();
     }
@@ -103,23 +105,25 @@ class ParametersTest {
         SqlServerChange.isUnharmed(driver.connection());
     }
 
-    private void enqueueAndReceive() {
-        Emitter silent = new Emitter(List.of());
-        SqlServerReceive receive =
-                new SqlServerReceive(table, "billing", rules, OnConflict.ANSWER, Duration.ofSeconds(1), silent);
+    private void enqueueAndReceive() throws SQLException {
+        SqlServerReceive receive = new SqlServerReceive(table, true, Duration.ofSeconds(1));
+        Reception reception = new Reception("billing", OnConflict.ANSWER, rules, new Emitter(List.of()));
 
-        new SqlServerEnqueue(table, rules, silent)
-                .all(
+        new SqlServerEnqueue(table, true)
+                .insert(
                         driver.connection(),
-                        List.of(Message.to("orders.placed").key("a").payload("{}")));
-        receive.receive(driver.connection(), Incoming.from("shop", "m-1").payload("{}"));
+                        List.of(MessageRow.of(
+                                Message.to("orders.placed").key("a").payload("{}"), rules)));
+        receive.receive(
+                driver.connection(),
+                reception.arrival(Incoming.from("shop", "m-1").payload("{}")));
         receive.enqueue(
                 driver.connection(),
-                List.of(Incoming.from("shop", "m-1").topic("orders.placed").payload("{}")),
-                () -> {});
+                reception.arrivals(List.of(
+                        Incoming.from("shop", "m-1").topic("orders.placed").payload("{}"))));
     }
 
-    private void lookAfterRecords() {
+    private void lookAfterRecords() throws SQLException {
         InboxRecords records =
                 new InboxRecords(table.name(), connections, Duration.ofDays(1), new SqlServerRecords(table));
 

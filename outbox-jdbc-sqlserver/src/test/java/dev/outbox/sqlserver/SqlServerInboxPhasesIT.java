@@ -3,6 +3,7 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.OutboxException;
 import dev.outbox.Receipt;
@@ -132,7 +133,7 @@ class SqlServerInboxPhasesIT {
         LegacyInbox old = legacy();
         for (Phase phase : UNTIL_THE_FLIP) {
             come(phase);
-            SqlServerInbox inbox = inbox("billing");
+            Inbox inbox = inbox("billing");
             transaction(tx -> old.enqueue(tx, "orders", "shop", "from old", "p"));
             Source source = inbox.source();
             Claim claim = source.claim(request());
@@ -168,7 +169,7 @@ class SqlServerInboxPhasesIT {
         LegacyInbox old = legacy();
         for (Phase phase : UNTIL_THE_FLIP) {
             come(phase);
-            SqlServerInbox inbox = inbox("billing");
+            Inbox inbox = inbox("billing");
             for (String id : List.of("seen", "processing", "done", "enqueued")) {
                 transaction(tx -> old.alreadyProcessed(tx, id, "shop"));
             }
@@ -194,7 +195,7 @@ class SqlServerInboxPhasesIT {
         legacy();
         for (Phase phase : List.of(Phase.LEGACY, Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
             come(phase);
-            SqlServerInbox inbox = inbox("billing");
+            Inbox inbox = inbox("billing");
             assertThat(receive(inbox, "m").isFirst()).isEqualTo(phase == Phase.LEGACY);
             assertThatThrownBy(() -> transaction(
                             tx -> inbox.receive(tx, Incoming.from("mall", "m").payload("p"))))
@@ -275,7 +276,7 @@ class SqlServerInboxPhasesIT {
     void whatWasClaimedByItsMessageIdIsSettledAfterTheFlip() {
         legacy();
         go(Phase.DUAL);
-        SqlServerInbox inbox = inbox("billing");
+        Inbox inbox = inbox("billing");
         enqueue(inbox, "m-1");
         enqueue(inbox, "m-2");
         Source source = inbox.source();
@@ -306,7 +307,7 @@ class SqlServerInboxPhasesIT {
         LegacyInbox old = legacy();
         List<String> before = SqlServerPhasesIT.catalog(database, table);
         go(Phase.FLIPPED);
-        SqlServerInbox inbox = inbox("billing");
+        Inbox inbox = inbox("billing");
         transaction(tx -> inbox.enqueue(
                 tx, Incoming.from("shop", "keyed").topic("orders").key("k").payload("p")));
         assertThatThrownBy(() -> upgrade.back(migration(), Phase.DUAL))
@@ -324,7 +325,7 @@ class SqlServerInboxPhasesIT {
                 old.abandon(tx, owner, "plain");
             });
             // where an error in a name ends the transaction, somebody who knows
-            SqlServerInbox late = database.isBabelfish() ? inbox("billing") : inbox;
+            Inbox late = database.isBabelfish() ? inbox("billing") : inbox;
             assertThat(receive(late, "by who has not noticed " + phase).isFirst())
                     .isTrue();
         }
@@ -335,7 +336,7 @@ class SqlServerInboxPhasesIT {
     @Test
     void noCallersTransactionFailsBecauseOfAStep() throws SQLException {
         legacy();
-        SqlServerInbox inbox = SqlServerInbox.builder(database.pool())
+        Inbox inbox = SqlServerInbox.builder(database.pool())
                 .table(table)
                 .consumer("billing")
                 .refreshInterval(Duration.ofMinutes(1))
@@ -365,11 +366,11 @@ class SqlServerInboxPhasesIT {
         database.transaction(work);
     }
 
-    private Receipt receive(SqlServerInbox inbox, String id) {
+    private Receipt receive(Inbox inbox, String id) {
         return committed(tx -> inbox.receive(tx, Incoming.from("shop", id).payload("p")));
     }
 
-    private Receipt enqueue(SqlServerInbox inbox, String id) {
+    private Receipt enqueue(Inbox inbox, String id) {
         return committed(tx ->
                 inbox.enqueue(tx, Incoming.from("shop", id).topic("orders").payload("p")));
     }
@@ -388,7 +389,7 @@ class SqlServerInboxPhasesIT {
         return receipt[0];
     }
 
-    private SqlServerInbox inbox(String consumer) {
+    private Inbox inbox(String consumer) {
         return SqlServerInbox.builder(database.pool())
                 .table(table)
                 .consumer(consumer)

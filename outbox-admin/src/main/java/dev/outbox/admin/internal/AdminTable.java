@@ -10,6 +10,7 @@ import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.layout.ItemColumns;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.sql.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -18,7 +19,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -73,7 +73,7 @@ public record AdminTable(
                 kind,
                 table.name(),
                 table.phase(),
-                new Layout(Quoted.table(dialect.database(), table.name()), physical),
+                Layout.of(Quoted.table(dialect.database(), table.name()), physical),
                 catalog.exists(connection, audit),
                 catalog.hasColumn(connection, pollers, "last_error"),
                 new ConcurrentHashMap<>(),
@@ -108,12 +108,8 @@ public record AdminTable(
     /** @param by the logical column that {@code {by}} stands for */
     public Sql sql(String statement, String by) {
         return resolved.computeIfAbsent(
-                by + " " + statement, key -> layout.with("by", column(by)).resolve(statement));
-    }
-
-    /** The quoted name of a logical column. */
-    private String column(String logical) {
-        return Objects.requireNonNull(layout.columns().get(logical));
+                by + " " + statement,
+                key -> layout.with("by", Reading.column(layout.column(by))).resolve(statement));
     }
 
     /** The quoted name of the table. */

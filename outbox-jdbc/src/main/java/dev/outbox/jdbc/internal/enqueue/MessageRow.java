@@ -1,9 +1,9 @@
 package dev.outbox.jdbc.internal.enqueue;
 
 import dev.outbox.Message;
-import dev.outbox.Ordering;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.Priority;
+import dev.outbox.internal.CoreAccess;
 import dev.outbox.internal.HeadersText;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.UuidV7;
@@ -30,11 +30,7 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
      * @param maxPayload in bytes; more is refused
      * @param warnPayload in bytes; more is logged
      */
-    public record Rules(Ordering ordering, @Nullable PayloadSerializer serializer, int maxPayload, int warnPayload) {
-        public boolean strict() {
-            return ordering == Ordering.STRICT;
-        }
-    }
+    public record Rules(@Nullable PayloadSerializer serializer, int maxPayload, int warnPayload) {}
 
     /** With an id that follows from the message's own, so that the row is found by it. */
     public static MessageRow of(Message given, Rules rules) {
@@ -47,7 +43,7 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
     }
 
     private static MessageRow of(Message given, Rules rules, Function<Message, UUID> id) {
-        Message message = Require.present("message", given).serializedBy(rules.serializer());
+        Message message = CoreAccess.serialized(Require.present("message", given), rules.serializer());
         if (!message.hasPayload()) {
             throw new IllegalArgumentException("message to " + message.topic() + " has no payload; call payload(...),"
                     + " with an empty text if there is nothing to say");

@@ -7,14 +7,14 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 
-/** A record of an inbox as a row of an answer, and what it says about being put back. */
-public final class RecordRow {
+/** A record of an inbox as a row of an answer, and why it cannot be put back. */
+final class RecordRow {
     private RecordRow() {}
 
-    public static InboxRecord read(ResultSet row, String source, String messageId) throws SQLException {
+    static InboxRecord read(ResultSet row, Identity identity) throws SQLException {
         return new InboxRecord(
-                source,
-                messageId,
+                identity.source(),
+                identity.messageId(),
                 row.getString("topic"),
                 Status.ofCode(row.getInt("status")),
                 row.getInt("attempt_count"),
@@ -26,7 +26,7 @@ public final class RecordRow {
     }
 
     /** Why it cannot be requeued, where the retention is this long. */
-    public static String obstacle(InboxRecord record, Duration window) {
+    static String obstacle(InboxRecord record, Duration window) {
         if (record.status() != Status.DEAD) {
             return "it is not Dead, but " + record.status();
         }

@@ -12,10 +12,10 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** A data source whose connections are {@link AfterCommit}: the rest of them is the original's. */
-public final class WakingDataSource {
+final class WakingDataSource {
     private WakingDataSource() {}
 
-    public static DataSource around(DataSource dataSource) {
+    static DataSource around(DataSource dataSource) {
         return (DataSource) proxy(
                 (self, method, arguments) -> {
                     Object answer = callWrapped(self, dataSource, method, arguments);
