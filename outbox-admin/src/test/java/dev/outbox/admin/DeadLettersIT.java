@@ -26,11 +26,9 @@ class DeadLettersIT {
     static final PostgresExtension POSTGRES = Tables.extension();
 
     private static final Requeue REQUEUE = Requeue.by("anna", "the broker is back");
-
     private static final Discard DISCARD = Discard.by("anna", "a duplicate order");
 
     private Tables tables;
-
     private DeadLetters dead;
 
     @BeforeEach

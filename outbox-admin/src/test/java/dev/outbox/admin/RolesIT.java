@@ -39,7 +39,6 @@ class RolesIT {
 
     private final Map<Role, PGSimpleDataSource> roles = new EnumMap<>(Role.class);
     private Tables tables;
-
     private EmbeddedDatabase database;
 
     @BeforeEach

@@ -9,6 +9,8 @@ import dev.outbox.admin.Diagnosis.Severity;
 import dev.outbox.jdbc.TableKind;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.testkit.PostgresExtension;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
@@ -20,6 +22,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class TenantSchemaIT {
     @RegisterExtension
     static final PostgresExtension POSTGRES = PostgresExtension.migratedBy(dataSource -> {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE SCHEMA \"tenant-a\"");
+        }
         OutboxMigrations.install(dataSource, "tenant-a.outbox");
         OutboxMigrations.installInbox(dataSource, "tenant-a.inbox");
         OutboxMigrations.installAdmin(dataSource, "tenant-a");

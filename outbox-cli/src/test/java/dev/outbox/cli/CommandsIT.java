@@ -16,7 +16,6 @@ class CommandsIT {
     static final PostgresExtension POSTGRES = Database.extension();
 
     private Database database;
-
     private TestCli cli;
 
     @BeforeEach

@@ -18,7 +18,6 @@ class DeadCommandsIT {
     static final PostgresExtension POSTGRES = Database.extension();
 
     private Database database;
-
     private TestCli cli;
 
     @BeforeEach

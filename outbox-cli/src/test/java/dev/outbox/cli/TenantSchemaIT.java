@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.testkit.EmbeddedDatabase;
 import dev.outbox.testkit.PostgresExtension;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -14,6 +16,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class TenantSchemaIT {
     @RegisterExtension
     static final PostgresExtension POSTGRES = PostgresExtension.migratedBy(dataSource -> {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE SCHEMA \"tenant-a\"");
+        }
         OutboxMigrations.install(dataSource, "tenant-a.outbox");
         OutboxMigrations.installInbox(dataSource, "tenant-a.inbox");
         OutboxMigrations.installAdmin(dataSource, "tenant-a");
