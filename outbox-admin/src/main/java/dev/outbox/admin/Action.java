@@ -16,18 +16,18 @@ import org.jspecify.annotations.Nullable;
 interface Action {
     boolean dryRun();
 
-    /** @return those that were changed */
+    /** @return the items that were changed */
     Set<ItemRef> run(DeadTable dead, List<Item> batch, long before) throws SQLException;
 
-    /** Why it cannot be done to this item, as far as that can be seen; null if it can. */
+    /** Why this item, as it was read, cannot be changed; null if it can. */
     @Nullable
     String obstacle(Item item);
 
-    /** How long ago an item of this table may have come; null if that does not matter. */
+    /** How long ago an item of this table may have come; null means any time. */
     @Nullable
     Duration window(AdminTable table);
 
-    /** How many of those counted it would change, and how many it would not. */
+    /** Adds how many of the items it would change, and how many it would not. */
     void count(DeadTable.Count count, Tally tally);
 
     default Set<ItemRef> possible(List<Item> items) {
@@ -41,7 +41,7 @@ interface Action {
         return item.status() == Status.DEAD ? null : "it is not Dead, but " + item.status();
     }
 
-    /** Puts back. */
+    /** Makes dead letters Ready again. */
     record Requeuing(Requeue how, Duration inboxRetention) implements Action {
         public Requeuing {
             Require.present("how", how);
@@ -92,7 +92,7 @@ interface Action {
         }
     }
 
-    /** Gives up for good. */
+    /** Removes dead letters for good. */
     record Discarding(Discard how) implements Action {
         public Discarding {
             Require.present("how", how);

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The dead letters of one table. */
 final class DeadTable {
-    /** Before and after any time that both databases can hold. */
+    /** The earliest and the latest time that both databases can hold. */
     private static final Instant EARLIEST = Instant.parse("0001-01-01T00:00:00Z");
 
     private static final Instant LATEST = Instant.parse("9999-12-31T00:00:00Z");
@@ -46,16 +46,16 @@ final class DeadTable {
         return table;
     }
 
-    /** @param atLeast whether counting stopped there */
+    /** @param atLeast whether counting stopped at {@code found} */
     record Count(long found, long requeueable, boolean atLeast) {}
 
-    /** Where a list goes on after this item: when it died, if that is known, and its id. */
+    /** Where a list continues after this item: the time when it died, if that is known, and its id. */
     static String position(Item item) {
         return (item.processedOn() == null ? "" : item.processedOn()) + "/"
                 + item.ref().id();
     }
 
-    /** Those whose time is not known come last, and are looked for only when the others are at their end. */
+    /** Items whose time of death is unknown come last, and are read only when there are no others left. */
     List<Item> newest(DeadFilter filter, @Nullable String after, int size) throws SQLException {
         Place place = Place.of(after, LATEST, HIGHEST);
         List<Item> found = new ArrayList<>();
@@ -86,9 +86,9 @@ final class DeadTable {
     }
 
     /**
-     * Where a list goes on.
+     * Where a list continues.
      *
-     * @param at null within those whose time is not known
+     * @param at when the item before died; null if that is unknown
      */
     private record Place(@Nullable Instant at, String id) {
         static Place of(@Nullable String after, Instant start, String startId) {
@@ -130,11 +130,11 @@ final class DeadTable {
     }
 
     /**
-     * Where skipped items go to the end of their keys, the keys are locked before anything else: the requeue must see what
-     * was committed before it had the locks, and it must not wait for a key while it has rows.
+     * Where skipped items go to the end of their keys, this locks the keys first, because the requeue must see what was
+     * committed before it had the locks, and must not wait for a key while it holds rows.
      *
      * @param batch at most {@link KeyLocks#MOST}
-     * @param before how many this action has put back already, which are due first
+     * @param before how many items this action has requeued already; they are due first
      */
     Set<ItemRef> requeue(List<Item> batch, Requeue how, @Nullable Duration window, long before) throws SQLException {
         Optional<EndOfKeyStatements> endOfKey = sql.endOfKey();

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** An item as a row of an answer. */
+/** Reads an item from a row. */
 final class ItemRow {
     private ItemRow() {}
 
@@ -49,7 +49,7 @@ final class ItemRow {
         return bytes == null ? null : Base64.getEncoder().encodeToString(bytes);
     }
 
-    /** What is Dead because nobody can read it can still be looked at. */
+    /** An item that is Dead because its headers cannot be read can still be shown. */
     private static Map<String, String> headers(@Nullable String text) {
         try {
             return HeadersText.read(text);

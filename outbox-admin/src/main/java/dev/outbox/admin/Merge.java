@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Makes one page of what two tables answer. Each keeps the order it has; each is asked for one item more than the page
- * holds, which tells whether there is another page.
+ * Merges the items of two tables into one page. The items of each table keep their order. Each table is asked for one item more
+ * than the page holds, which tells whether there is another page.
  */
 final class Merge {
     private Merge() {}

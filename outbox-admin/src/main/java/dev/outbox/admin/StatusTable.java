@@ -17,7 +17,7 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Asks one table how it is doing. */
+/** Reads how one table is doing. */
 final class StatusTable {
     private static final int MOST_KEYS = 100;
     private static final int SAMPLE = 10_000;
@@ -33,7 +33,7 @@ final class StatusTable {
         this.sql = session.dialect().status();
     }
 
-    /** @param exactly whether what is Done is counted too, which reads all of it */
+    /** @param exactly whether Done items are counted, which reads all of them */
     TableStatus status(boolean exactly) throws SQLException {
         if (table.phase().before(Phase.FLIPPED)) {
             return new TableStatus(
@@ -82,7 +82,7 @@ final class StatusTable {
         }
     }
 
-    /** How many are Done, or about that many. */
+    /** How many items are Done, counted or estimated. */
     long doneAbout() throws SQLException {
         Backlog open = backlog(Backlog.MOST);
         return about(open.ready() + open.processing() + open.dead()).items;
@@ -145,7 +145,7 @@ final class StatusTable {
         }
     }
 
-    /** @param most what is more is not counted */
+    /** @param most the limit of each count */
     Backlog backlog(int most) throws SQLException {
         if (table.phase().before(Phase.FLIPPED)) {
             return new Backlog(0, 0, 0, Optional.empty());
@@ -165,7 +165,7 @@ final class StatusTable {
         }
     }
 
-    /** How long ago the first of those that are there was Done. */
+    /** How long ago the first of the Done items that are still there became Done. */
     Optional<Duration> oldestDone() throws SQLException {
         try (Query query = session.query(table, sql.oldestDone())) {
             return AdminSession.one(query, row -> Optional.ofNullable(micros(row, "oldest")));
@@ -178,7 +178,7 @@ final class StatusTable {
         }
     }
 
-    /** @param oldest how long ago the first of them ended; null if they have no end */
+    /** @param oldest how long ago the first of these leases ended; null if none has an end */
     record Stuck(long items, @Nullable Duration oldest) {}
 
     Stuck stuck(Duration since) throws SQLException {
@@ -188,7 +188,7 @@ final class StatusTable {
         }
     }
 
-    /** Items of one topic that nobody delivers. */
+    /** Items of one topic that no poller delivers. */
     record Unhandled(
             String topic,
             long items,

@@ -4,9 +4,9 @@ import dev.outbox.admin.internal.DeadLetterStatements;
 import java.util.Optional;
 
 /**
- * Dead letters on PostgreSQL. The index {@code _dead} has them by when they died; those that died before the migration
- * without leaving a time count as the oldest. Rows that somebody else is at are skipped, and what is locked stays where
- * it is, so it is found by its place.
+ * Dead letters on PostgreSQL. The index {@code _dead} orders them by the time when they died; those that died before the
+ * migration, which left no time, count as the oldest. Rows that another transaction has locked are skipped. A row that is locked
+ * here does not move, so the next step finds it by its place.
  */
 final class PostgresDeadLetters implements DeadLetterStatements {
     private static final String FILTER = """
@@ -14,7 +14,7 @@ final class PostgresDeadLetters implements DeadLetterStatements {
                       AND (:tenant::text IS NULL OR {tenant_id} = :tenant)
                       AND (:error::text IS NULL OR strpos(lower({last_error}), lower(:error)) > 0)""";
 
-    /** Apart from the conditions, because the index goes by it; a time that is not known is long ago. */
+    /** Apart from the other conditions, because the index serves it. */
     private static final String LATEST = """
             COALESCE(statement_timestamp() - :older_than::bigint * interval '1 microsecond', 'infinity')""";
 
@@ -83,9 +83,9 @@ final class PostgresDeadLetters implements DeadLetterStatements {
     }
 
     /**
-     * With a due time, so that no mark of a poller hides it; the one that goes first in its key is due first. Its age
-     * counts from there. Answers in this order, and tells which of them go to the end of their key: those that were skipped.
-     * One that blocks its key still is the first of it.
+     * Each item gets a due time, so that no low-water mark of a poller hides it, and its age counts from there. The item that
+     * goes first in its key is due first. The answer has the same order, and tells which items go to the end of their key: those
+     * that were skipped. An item that still blocks its key is the first of it.
      */
     @Override
     public String requeue() {
@@ -152,9 +152,9 @@ final class PostgresDeadLetters implements DeadLetterStatements {
     }
 
     /**
-     * A message that is forgotten would have its effect when it comes again. So it stays as one that was received,
-     * without its content, until the retention is over. Records without a topic are in no index by their id: all are found
-     * by when they died.
+     * Without its record, a redelivered message would have its effect. So the item stays as the record of a received message,
+     * without its content, until the retention is over. No index has records without a topic by their id, so all are found by
+     * the time when they died.
      */
     @Override
     public String discardInbox() {

@@ -20,7 +20,7 @@ final class PostgresServerChecks {
 
     static final String PROCESS = "SELECT pg_backend_pid() AS pid";
 
-    /** Who keeps vacuum from removing what is dead. Of sessions of others this role may see that they are, and no more. */
+    /** What keeps vacuum from removing dead rows. Of sessions of other roles this role may see no more than that they exist. */
     static final String HOLDERS = """
             SELECT 'session ' || pid || COALESCE(' of ' || usename, '') || COALESCE(' (' || NULLIF(application_name, '') || ')', '')
                     || COALESCE(', ' || state, '') AS holder,
@@ -41,7 +41,7 @@ final class PostgresServerChecks {
               AND NOT pg_has_role('pg_read_all_stats', 'USAGE') AND NOT pg_has_role(usesysid, 'USAGE')
             """;
 
-    /** A slot may keep WAL, for nobody reads it, and rows: those that a standby or a decoder may still want to see. */
+    /** A slot that is not read keeps WAL, and any slot may keep rows that a standby or a decoder still has to see. */
     static final String SLOTS = """
             SELECT slot_name || ' (' || COALESCE(plugin, slot_type) || ')'
                     || COALESCE(', used by session ' || active_pid || COALESCE(' of ' || a.usename, '')

@@ -3,10 +3,10 @@ package dev.outbox.admin.internal.postgres;
 import dev.outbox.admin.internal.StatusStatements;
 
 /**
- * How a table is doing, on PostgreSQL. What is open is counted through the partial indexes; what is Done is not.
+ * How a table is doing, on PostgreSQL. Open items are counted through the partial indexes; Done items have none.
  *
- * <p>What is limited is ordered as its index is, though the order matters to nobody: without one the planner may expect to
- * find the few soon wherever it begins, and read the whole table, at the end of which they are.
+ * <p>A search with a limit has the order of its index, although the order does not matter. Without it the planner may assume
+ * that a scan of the table finds a few rows soon, and read the whole table when they are at its end.
  */
 final class PostgresStatus implements StatusStatements {
     @Override
@@ -50,7 +50,7 @@ final class PostgresStatus implements StatusStatements {
             """;
     }
 
-    /** Counted as far as that is cheap, and what the catalog believes of the whole table. */
+    /** A count as far as that is cheap, and the estimate of the catalog for the whole table. */
     @Override
     public String doneAbout() {
         return """
@@ -64,7 +64,7 @@ final class PostgresStatus implements StatusStatements {
             """;
     }
 
-    /** The last that were Done; received records of an inbox took no time. */
+    /** Records of received messages in an inbox took no time, so the percentiles leave them out. */
     @Override
     public String recent() {
         return """
@@ -88,9 +88,9 @@ final class PostgresStatus implements StatusStatements {
     }
 
     /**
-     * Keys whose Dead head blocks them, and keys whose head backs off while others wait behind it. Of a key's backlog, and
-     * of what waits for a time, only so much is read: both may be as large as the table. Each status of a key by itself,
-     * for only so is the index in the order that the limit needs.
+     * Keys whose Dead head blocks them, and keys whose head backs off while others wait behind it. The backlog of a key and the
+     * items that wait for a time are read up to a limit, because both may be as large as the table. Each status of a key is
+     * read by itself, because only then the index has the order that the limit needs.
      */
     @Override
     public String blocked() {
@@ -179,7 +179,7 @@ final class PostgresStatus implements StatusStatements {
             """;
     }
 
-    /** How long the longest waiting item has been due; of keyed ones only so many are looked at. */
+    /** Of the items that have a key, only a limited number is read. */
     @Override
     public String oldestDue() {
         return """
@@ -237,10 +237,6 @@ final class PostgresStatus implements StatusStatements {
             """;
     }
 
-    /**
-     * Topics of items that were first due {@code late} ago and that nobody delivers: no item of the topic is leased, or its
-     * type is unknown. Retries do not hide them. Of each kind of item only the first {@code most} are looked at.
-     */
     @Override
     public String unhandled() {
         return """
@@ -273,7 +269,6 @@ final class PostgresStatus implements StatusStatements {
             """;
     }
 
-    /** How long ago the first of those that are still there was Done. */
     @Override
     public String oldestDone() {
         return """

@@ -12,7 +12,7 @@ final class SqlServerDeadLetters implements DeadLetterStatements {
                       AND (CAST(:error AS nvarchar(2000)) IS NULL
                         OR CHARINDEX(LOWER(CAST(:error AS nvarchar(2000))), LOWER({last_error})) > 0)""";
 
-    /** Apart from the other conditions, because the index goes by it; a time that is not known is long ago. */
+    /** Apart from the other conditions, because the index serves it. */
     private static final String OLD_ENOUGH = """
             {processed_on} < COALESCE(
                         DATEADD(millisecond, -CAST(CAST(:older_than AS bigint) / 1000 % 86400000 AS int),
@@ -89,8 +89,8 @@ final class SqlServerDeadLetters implements DeadLetterStatements {
     }
 
     /**
-     * With a due time, so that no mark of a poller hides it; the one that goes first in its key is due first. Its age
-     * counts from there.
+     * Each item gets a due time, so that no low-water mark of a poller hides it, and its age counts from there. The item that
+     * goes first in its key is due first.
      */
     @Override
     public String requeue() {
@@ -159,7 +159,7 @@ final class SqlServerDeadLetters implements DeadLetterStatements {
             """;
     }
 
-    /** It stays as one that was received; see {@link PostgresDeadLetters#discardInbox}. */
+    /** The item stays as the record of a received message, so that a redelivery has no effect. */
     @Override
     public String discardInbox() {
         return """

@@ -56,7 +56,7 @@ final class SqlServerStatus implements StatusStatements {
             """;
     }
 
-    /** Percentiles by rank, because not every server of this kind knows another way. */
+    /** Percentiles by rank, because not every edition has a function for them. */
     @Override
     public String recent() {
         return """
