@@ -54,7 +54,7 @@ public record AdminTable(
     public static Optional<AdminTable> find(Connection connection, AdminDialect dialect, TableName name, TableKind kind)
             throws SQLException {
         Catalog catalog = Catalog.of(dialect.database());
-        Optional<FoundTable> found = catalog.find(connection, name);
+        Optional<FoundTable> found = catalog.glance(connection, name);
         if (found.isEmpty()) {
             return Optional.empty();
         }

@@ -84,6 +84,11 @@ public final class SqlServerCatalog implements Catalog {
                 .table(Optional.ofNullable(notes.get(CONSUMER)), columns, indexes));
     }
 
+    @Override
+    public Optional<FoundTable> glance(Connection connection, TableName name) throws SQLException {
+        return find(connection, name);
+    }
+
     private static Column column(ResultSet row, Map<String, Index> indexes) throws SQLException {
         String name = row.getString("column_name");
         String type = row.getString("type_name");
