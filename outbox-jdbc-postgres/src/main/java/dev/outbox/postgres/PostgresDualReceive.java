@@ -14,20 +14,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Takes messages in while an inbox table is on its way.
+ * Receives messages while a migration of the inbox table is under way.
  *
- * <p>Its key changes in the middle of that: from the message id alone to (consumer, source, message id). An insert that
- * names the key it expects would fail in the caller's transaction at the moment of the change, and while both keys are
- * there one that is not named raises where a rival was faster. So the insert names none and does nothing for what is
- * there already; what it did not store is counted by a second statement. Both wait for rivals as {@link
- * PostgresReceive} does: whoever waits for a message that is rolled back is the first.
+ * <p>The key changes in the middle of the migration, from the message id alone to (consumer, source, message id). An insert
+ * that names the key it expects would fail in the caller's transaction at the moment of the change. While both keys exist, a
+ * violation of the one that the insert does not name is an error too. So the insert names no key and does nothing for a
+ * message that is known; a second statement counts those. Both statements wait for concurrent arrivals of the same message,
+ * as {@link PostgresReceive} does.
  *
  * <p>An old application leaves a row without a topic when a message arrives, and finishes it later. Such a row means
- * "arrived, not processed", and whoever comes next is the first again: it is removed and stored anew.
+ * "arrived, not processed", and the next arrival is the first again: the row is removed and stored again.
  */
 final class PostgresDualReceive implements PostgresReceive.Taking {
-    /** Puts the caller's patience back. */
-    private static final String RESTORE = "SELECT set_config('lock_timeout', current_setting('outbox.patience'), true)";
+    /** Restores the lock timeout of the caller. */
+    private static final String RESTORE =
+            "SELECT set_config('lock_timeout', current_setting('outbox.lock_timeout'), true)";
 
     private static final String IF_NEW = """
             ON CONFLICT DO NOTHING
@@ -40,7 +41,7 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
               AND ({source}, {message_id}) IN (SELECT * FROM unnest(:sources::text[], :message_ids::text[]))
             """;
 
-    /** A table that does not count receipts yet knows only that it was there. */
+    /** A table that does not count receipts yet knows only that the message was there. */
     private static final String COUNT = """
             UPDATE {table} t SET
                 {receipt_count = CASE WHEN t.{hash} <> m.hash THEN t.{receipt_count}
@@ -57,14 +58,14 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
             """;
 
     private final PostgresTable table;
-    private final String patience;
+    private final String lockTimeout;
     private final Sql insert;
     private final Sql count;
 
     /** @param statement of {@link PostgresReceive}, that inserts */
-    PostgresDualReceive(PostgresTable table, String statement, String patience) {
+    PostgresDualReceive(PostgresTable table, String statement, String lockTimeout) {
         this.table = table;
-        this.patience = patience;
+        this.lockTimeout = lockTimeout;
         this.insert = all(statement.formatted(PostgresReceive.SHORTENED, IF_NEW), RESTORE);
         this.count = all("SELECT " + PostgresReceive.SHORTENED, FORGET, COUNT, RESTORE);
     }
@@ -95,7 +96,7 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
 
     private Map<Identity, Known> insert(Connection tx, List<Arrival> sent, PostgresReceive.Parameters parameters)
             throws SQLException {
-        try (Query query = insert.on(tx).set("patience", patience)) {
+        try (Query query = insert.on(tx).set("lock_timeout", lockTimeout)) {
             parameters.set(query);
             query.execute();
             return PostgresReceive.read(query.nextRows(), sent);
@@ -105,7 +106,7 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
     private Map<Identity, Known> count(Connection tx, List<Arrival> others) throws SQLException {
         Object[] messageIds =
                 others.stream().map(arrival -> arrival.identity().messageId()).toArray();
-        try (Query query = FreshPlan.of(count, tx).set("patience", patience)) {
+        try (Query query = FreshPlan.of(count, tx).set("lock_timeout", lockTimeout)) {
             query.setArray("sources", "text", PostgresReceive.sources(others))
                     .setArray("message_ids", "text", messageIds)
                     .setArray("hashes", "bytea", PostgresReceive.hashes(others))

@@ -17,13 +17,13 @@ import java.util.stream.Collectors;
 /**
  * Stores messages on the caller's connection, one round trip per call.
  *
- * <p>An id that is there already is no error: a unique violation would abort the caller's transaction, so
- * the insert does nothing for it and answers what it stored. That costs the server a third more, so messages
- * without an id of the caller's, which get a new one, are inserted plainly.
+ * <p>An id that is there already is no error. A unique violation would abort the caller's transaction, so the insert does
+ * nothing for such an id, and answers which rows it stored. That costs the server a third more. Messages to which the caller
+ * gave no id get a new one, and are inserted plainly.
  *
- * <p>STRICT order: the locks are taken before the row's sequence is drawn, or a transaction that waited
- * would have drawn too early. INSERT … VALUES evaluates the identity column first; a locking WHERE, or a
- * FROM item that the insert reads, comes before it. The locks are {@link PostgresKeyLocks}.
+ * <p>STRICT order: the locks are taken before the row's sequence is drawn; otherwise a transaction that waited would have
+ * drawn too early. INSERT … VALUES evaluates the identity column first. A WHERE that takes the locks, or a FROM item that the
+ * insert reads, is evaluated before it. The locks are {@link PostgresKeyLocks}.
  */
 final class PostgresEnqueue implements EnqueueStatements {
     private static final String INSERT = """
@@ -69,7 +69,7 @@ final class PostgresEnqueue implements EnqueueStatements {
                     tenant_id, content_type, headers, payload, payload_bytes)
             """;
 
-    /** The same where some have a key: they draw their sequences in the order given, after the locks. */
+    /** The same for messages of which some have a key: rows draw their sequences in the order given, after the locks. */
     private static final String INSERT_MANY_IN_ORDER = """
             INSERT INTO {table} ({work_item_id:}, {created_on:}, {due_on:}, {status:}, {attempt_count:}, {priority:}, {blocks_key:},
                 {topic:}, {message_key:}, {message_id:}, {correlation_id:}, {tenant_id:}, {content_type:}, {headers:},
@@ -94,14 +94,14 @@ final class PostgresEnqueue implements EnqueueStatements {
     /** For ids that the caller gave. */
     private static final String ONCE = "ON CONFLICT ({work_item_id}) DO NOTHING RETURNING {work_item_id}";
 
-    /** While a table is on its way, two unique indexes hold each id, and either may be the one that meets it. */
+    /** During a migration two unique indexes hold each id, and either of them may find the conflict. */
     private static final String ONCE_ON_ITS_WAY = "ON CONFLICT DO NOTHING RETURNING {work_item_id}";
 
     /**
      * A statement in two forms.
      *
-     * @param fresh for ids that nobody has used
-     * @param once for ids that may be there already; answers those it stored
+     * @param fresh for new ids
+     * @param once for ids that may be there already; answers the ids that it stored
      */
     private record Insert(Sql fresh, Sql once) {
         static Insert of(PostgresTable table, String statement) {

@@ -21,7 +21,7 @@ public final class PostgresInbox {
         return new Builder(dataSource);
     }
 
-    /** Options, each with its default; {@link #consumer} is required. Not thread-safe. */
+    /** Options, each with its default; {@code consumer} is required. Not thread-safe. */
     public static final class Builder extends InboxOptions<Builder> {
         private @Nullable DataSource notify;
 

@@ -19,31 +19,31 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Takes messages in on the caller's connection, one round trip per call.
+ * Receives messages on the caller's connection, one round trip per call.
  *
  * <p><b>Identity.</b> The insert meets the primary key (consumer, source, message id). A unique violation would
  * abort the caller's transaction, so a known message is an update instead, of the two columns that count receipts
  * and are in no index. A first receipt is the one that leaves the count at one.
  *
- * <p><b>Rivals.</b> While another transaction that inserted the same message is open, the insert waits for its end:
- * if it rolls back, ours is the first. To call it a duplicate at once would lose the message then. The wait is
- * bounded by {@code lock_timeout}, set for this statement in the same round trip: what the insert reads from first
- * shortens it and keeps what it was in a setting of our own, and RETURNING puts it back. RETURNING runs row by row,
- * right after each, so only the last row may do so. A statement that fails takes its settings with it, for settings
- * roll back too. A shorter timeout of the caller's own stays in force.
+ * <p><b>Concurrent arrivals.</b> While another transaction that inserted the same message is open, the insert waits for its
+ * end: if that transaction rolls back, ours is the first. To call ours a duplicate at once would lose the message then. The
+ * wait is bounded by {@code lock_timeout}, which the statement itself sets, in the same round trip: what the insert reads
+ * first shortens the timeout and keeps the old value in a setting of its own, and RETURNING restores it. RETURNING runs after
+ * each row, so only the last row restores it. If the statement fails, its settings roll back too. A shorter timeout of the
+ * caller stays in force.
  *
  * <p><b>STRICT order</b> of what is enqueued: the key's locks are taken before its sequence is drawn, as in {@link
  * PostgresEnqueue}.
  */
 final class PostgresReceive implements ReceiveStatements {
-    /** Keeps the caller's patience and, in the same expression and so after it, shortens it. */
+    /** Keeps the lock timeout of the caller, and then shortens it. One expression, so that the order is certain. */
     static final String SHORTENED = """
             set_config('lock_timeout', CASE
-                WHEN set_config('outbox.patience', current_setting('lock_timeout'), true) = '0'
-                    OR current_setting('lock_timeout')::interval > (:patience::text)::interval
-                THEN :patience::text ELSE current_setting('lock_timeout') END, true) IS NOT NULL""";
+                WHEN set_config('outbox.lock_timeout', current_setting('lock_timeout'), true) = '0'
+                    OR current_setting('lock_timeout')::interval > (:lock_timeout::text)::interval
+                THEN :lock_timeout::text ELSE current_setting('lock_timeout') END, true) IS NOT NULL""";
 
-    /** Counts a repetition; the last row puts the caller's patience back. */
+    /** Counts a message that is known; the last row restores the lock timeout of the caller. */
     private static final String TAKEN = """
             ON CONFLICT ({consumer}, {source}, {message_id}) DO UPDATE SET
                 {receipt_count = CASE WHEN t.{hash} <> EXCLUDED.{hash} THEN t.{receipt_count}
@@ -53,7 +53,7 @@ final class PostgresReceive implements ReceiveStatements {
             RETURNING {source} AS source, {message_id} AS message_id, {receipt_count} AS receipt_count,
                 {first_seen_on} AS first_seen_on, {last_seen_on} AS last_seen_on, {hash} AS hash,
                 CASE WHEN {source} = :last_source::text AND {message_id} = :last_message_id::text
-                    THEN set_config('lock_timeout', current_setting('outbox.patience'), true) END""";
+                    THEN set_config('lock_timeout', current_setting('outbox.lock_timeout'), true) END""";
 
     static final String RECEIVE = """
             INSERT INTO {table} AS t ({work_item_id:}, {consumer:}, {source:}, {message_id:}, {hash:}, {first_seen_on:},
@@ -99,7 +99,7 @@ final class PostgresReceive implements ReceiveStatements {
 
     private final PostgresTable table;
     private final boolean strict;
-    private final String patience;
+    private final String lockTimeout;
     private final Taking receive;
     private final Taking enqueue;
     private final PostgresKeyLocks locks;
@@ -108,7 +108,7 @@ final class PostgresReceive implements ReceiveStatements {
     PostgresReceive(PostgresTable table, boolean strict, Duration lockTimeout) {
         this.table = table;
         this.strict = strict;
-        this.patience = lockTimeout.toMillis() + "ms";
+        this.lockTimeout = lockTimeout.toMillis() + "ms";
         this.receive = taking(RECEIVE);
         this.enqueue = taking(ENQUEUE);
         this.locks = new PostgresKeyLocks(table.name());
@@ -125,13 +125,13 @@ final class PostgresReceive implements ReceiveStatements {
 
     private Taking taking(String statement) {
         if (table.phase() != Phase.CLEAN) {
-            return new PostgresDualReceive(table, statement, patience);
+            return new PostgresDualReceive(table, statement, this.lockTimeout);
         }
         Sql sql = table.layout().resolve(statement.formatted(SHORTENED, TAKEN));
         return (tx, sent, parameters) -> {
             try (Query query = sql.on(tx)) {
                 Identity last = sent.get(sent.size() - 1).identity();
-                query.set("patience", patience)
+                query.set("lock_timeout", this.lockTimeout)
                         .set("last_source", last.source())
                         .set("last_message_id", last.messageId());
                 parameters.set(query);

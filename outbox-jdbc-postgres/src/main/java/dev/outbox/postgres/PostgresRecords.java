@@ -29,7 +29,7 @@ final class PostgresRecords implements InboxRecords.Statements {
               AND ({status} < 2 OR {status} = 2 AND {topic} IS NULL)
             """;
 
-    /** With a due time, so that no mark of a poller hides it. Its age counts from there. */
+    /** With a due time, so that pollers find it whatever their low-water marks. Its age counts from that time. */
     private static final String REQUEUE = """
             UPDATE {table} SET {status = 0}, {attempt_count = 0}, {processed_on = NULL}, {blocks_key = false},
                 {due_on = statement_timestamp()}, {first_due_on = NULL}
@@ -47,8 +47,9 @@ final class PostgresRecords implements InboxRecords.Statements {
             """;
 
     /**
-     * The key of a skipped item has gone on without it, so it goes to the end: as an enqueue does, it draws a sequence under
-     * the lock of the key. It may have waited for that, so it is due from now on and not from when the statement began.
+     * Later items of its key were delivered without a skipped item, so the item goes to the end of the key: as an enqueue
+     * does, it draws a sequence under the lock of the key. The statement may have waited for the lock, so the item is due
+     * from now on, and not from when the statement began.
      */
     private static final String REQUEUE_AT_THE_END = """
             WITH locks AS MATERIALIZED (SELECT %s AS taken)
@@ -60,7 +61,7 @@ final class PostgresRecords implements InboxRecords.Statements {
               AND (:forced OR {first_seen_on} >= statement_timestamp() - :window * interval '1 microsecond')
             """.formatted(PostgresKeyLocks.TAKE_ONE);
 
-    /** There is nothing of it to handle: who sends it again makes it new. */
+    /** Such a record has nothing to handle; without it the message is new when it is sent again. */
     private static final String FORGET = """
             DELETE FROM {table}
             WHERE {mine} AND {source} = :source AND {message_id} = :message_id AND {status} = 3 AND {topic} IS NULL
@@ -74,7 +75,7 @@ final class PostgresRecords implements InboxRecords.Statements {
     private final Sql forget;
     private final PostgresKeyLocks locks;
 
-    /** Before that phase messages have no keys. */
+    /** Whether messages have keys in this phase. */
     private final boolean keyed;
 
     PostgresRecords(PostgresTable table) {

@@ -20,20 +20,20 @@ import java.util.UUID;
 /**
  * Stores messages on the caller's connection, one round trip per call.
  *
- * <p>An id that is there already is no error. The insert leaves out what it can see; if a rival stores the same id
- * in between, the insert fails with 2627 (or 2601), which dooms nothing while XACT_ABORT is off, and is
- * done again. The server puts XACT_ABORT back at the end of the batch.
+ * <p>An id that is there already is no error. The insert leaves out the ids that it can see. If another transaction stores
+ * the same id in between, the insert fails with 2627 (or 2601), and the batch tries it again; while XACT_ABORT is off, this
+ * error does not end the transaction. The server restores XACT_ABORT at the end of the batch.
  *
- * <p>STRICT order: the locks are taken before the sequences are drawn, or a transaction that waited would have drawn
- * too early. They are {@link KeyBuckets}, in their order, held to the end of the caller's transaction, which must be
- * open for that: reading the table opens it where the driver has only announced it. Sequences are drawn into
- * a table of their own and given out by size, because no statement promises to draw them in the order of its rows.
+ * <p>STRICT order: the locks are taken before the sequences are drawn; otherwise a transaction that waited would have drawn
+ * too early. The locks are {@link KeyBuckets}, taken in their order and held to the end of the caller's transaction, which
+ * must be open for that: reading the table opens it if the driver has only announced it. Sequences are drawn into a table of
+ * their own and assigned by size, because no statement promises to draw them in the order of its rows.
  */
 final class SqlServerEnqueue implements EnqueueStatements {
-    /** The most a batch tries again: each time another rival must have come between. */
+    /** How often a batch tries again at most. Each time another transaction must have stored the same id in between. */
     static final int TRIES = 10;
 
-    /** What outbox and inbox begin with: the messages, and the locks of their keys. */
+    /** How the batches of outbox and inbox begin: they read the messages, and lock their keys. */
     static final String TAKE_LOCKS = """
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @tries int = 0, @done bit = 0, @lock_code int = 0,
                 @bucket int, @rows int, @resource nvarchar(255), @patience int = :patience,

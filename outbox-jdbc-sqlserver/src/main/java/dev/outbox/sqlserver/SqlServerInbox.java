@@ -20,7 +20,7 @@ public final class SqlServerInbox {
         return new Builder(dataSource);
     }
 
-    /** Options, each with its default; {@link #consumer} is required. Not thread-safe. */
+    /** Options, each with its default; {@code consumer} is required. Not thread-safe. */
     public static final class Builder extends InboxOptions<Builder> {
         private Builder(DataSource dataSource) {
             super(dataSource);

@@ -4,7 +4,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.internal.SqlFailure;
 import java.sql.SQLException;
 
-/** Locks that were not given, and what to do about it. */
+/** What a caller is told if a lock was not granted. */
 final class SqlServerLocks {
     private static final int DEADLOCK = 1205;
     private static final int LOCK_TIMEOUT = 1222;

@@ -21,17 +21,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Takes messages in on the caller's connection, one round trip per call.
+ * Receives messages on the caller's connection, one round trip per call.
  *
- * <p><b>Identity.</b> The key is (consumer, source, message id); see {@link SqlServerIdentity} for one on its way. The insert leaves out what it can see, and
- * counts that as received once more. If a rival stores the same message in between, the insert fails with 2627
- * (or 2601), which dooms nothing while XACT_ABORT is off, and is done again. No range is locked to keep rivals
- * away (HOLDLOCK): where ids grow, all receivers would meet at the end of the index, and wait and deadlock for
- * messages that have nothing to do with each other. A first receipt is the one that leaves the count at one.
+ * <p><b>Identity.</b> The key is (consumer, source, message id); {@link SqlServerIdentity} has the one of a table whose
+ * migration is under way. The insert leaves out the messages that it can see, and the batch counts them as received once
+ * more. If another transaction stores the same message in between, the insert fails with 2627 (or 2601), and the batch tries
+ * it again; while XACT_ABORT is off, this error does not end the transaction. The batch locks no range of keys (HOLDLOCK):
+ * if ids grow, all receivers would lock the end of the index, and wait and deadlock for messages that have nothing to do with
+ * each other. A first receipt is the one that leaves the count at one.
  *
- * <p><b>Rivals.</b> While another transaction that inserted the same message is open, ours waits for its end: if it
- * rolls back, ours is the first. To call it a duplicate at once would lose the message then. The wait is bounded by
- * LOCK_TIMEOUT, unless the caller's own is shorter; the server puts it back at the end of the batch.
+ * <p><b>Concurrent arrivals.</b> While another transaction that inserted the same message is open, ours waits for its end: if
+ * that transaction rolls back, ours is the first. To call ours a duplicate at once would lose the message then. The wait is
+ * bounded by LOCK_TIMEOUT, unless the caller's own is shorter; the server restores it at the end of the batch.
  *
  * <p><b>STRICT order</b> of what is enqueued: the key's locks are taken before its sequence is drawn, as in {@link
  * SqlServerEnqueue}.
@@ -45,7 +46,7 @@ final class SqlServerReceive implements ReceiveStatements {
             IF @caller NOT BETWEEN 0 AND {patience} SET LOCK_TIMEOUT {patience};
             """;
 
-    /** A server that does not put it back by itself gets at least the usual value back. */
+    /** For a server that does not restore the timeout by itself: it restores at least the usual value. */
     private static final String PATIENCE_BACK = "IF @caller = -1 SET LOCK_TIMEOUT -1;";
 
     static final String RECEIVE = """

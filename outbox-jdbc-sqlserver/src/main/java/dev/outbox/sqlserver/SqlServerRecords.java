@@ -33,7 +33,7 @@ final class SqlServerRecords implements InboxRecords.Statements {
             SELECT @@ROWCOUNT AS changed;
             """;
 
-    /** With a due time, so that no mark of a poller hides it. Its age counts from there. */
+    /** With a due time, so that pollers find it whatever their low-water marks. Its age counts from that time. */
     static final String REQUEUE = """
             SET NOCOUNT ON;
             UPDATE {table} SET {status = 0}, {attempt_count = 0}, {processed_on = NULL}, {blocks_key = 0},
@@ -47,7 +47,7 @@ final class SqlServerRecords implements InboxRecords.Statements {
             SELECT @@ROWCOUNT AS changed;
             """;
 
-    /** There is nothing of it to handle: who sends it again makes it new. */
+    /** Such a record has nothing to handle; without it the message is new when it is sent again. */
     static final String FORGET = """
             SET NOCOUNT ON;
             DELETE FROM {table}

@@ -12,11 +12,14 @@ import dev.outbox.delivery.internal.Emitter;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.claim.Arrivals;
+import dev.outbox.jdbc.internal.claim.FreedKeys;
 import dev.outbox.jdbc.internal.enqueue.MessageRow;
 import dev.outbox.jdbc.internal.inbox.InboxRecords;
 import dev.outbox.jdbc.internal.inbox.Reception;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Reading;
+import dev.outbox.jdbc.internal.queue.SourceSettings;
+import dev.outbox.jdbc.internal.queue.TableSource;
 import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.spi.ClaimRequest;
@@ -34,6 +37,8 @@ import org.junit.jupiter.api.Test;
 
 /** Every call sets the parameters that its statement has, all of them and no other, found out without a server. */
 class ParametersTest {
+    private static final Duration DAY = Duration.ofDays(1);
+
     private static final Lease LEASE =
             new Lease(UUID.randomUUID().toString(), UUID.randomUUID().toString());
 
@@ -52,6 +57,12 @@ class ParametersTest {
             false,
             Phase.CLEAN,
             Map.of());
+
+    private TableSource source(SqlServerTable of) {
+        SourceSettings settings = new SourceSettings(
+                connections, Ack.KEEP, DAY, DAY, null, System::nanoTime, new Arrivals(), new FreedKeys());
+        return new TableSource(of.name(), settings, new SqlServerSourceStatements(of, settings));
+    }
 
     private String resolved(String statement) {
         return table.layout()
@@ -78,16 +89,14 @@ class ParametersTest {
     }
 
     private void claimSettleAndPurge() throws SQLException {
-        Duration day = Duration.ofDays(1);
-        TransactionalSource source =
-                new SqlServerSource(table, connections, Ack.KEEP, day, day, null, System::nanoTime, new Arrivals());
+        TransactionalSource source = source(table);
 
         source.claim(new ClaimRequest(10, Duration.ofMinutes(1), 3, Set.of("orders.placed"), "test"));
         source.settle(List.of(Settlement.done(LEASE)));
         source.renew(List.of(LEASE), Duration.ofMinutes(1));
         source.nextDue(Set.of("orders.placed"));
         source.purge();
-        source.heartbeat(new Heartbeat("test", "1", day, day, day, day, null, null, false));
+        source.heartbeat(new Heartbeat("test", "1", DAY, DAY, DAY, DAY, null, null, false));
         try (TransactionalSource.Transaction tx = source.begin()) {
             source.settle(tx.connection(), List.of(Settlement.done(LEASE)));
         }
@@ -96,11 +105,8 @@ class ParametersTest {
     private void workATableOnItsWay() {
         SqlServerTable additive =
                 new SqlServerTable(table.name(), false, table.layout(), "locks:", false, Phase.ADDITIVE, Map.of());
-        Duration day = Duration.ofDays(1);
-        new SqlServerSource(additive, connections, Ack.KEEP, day, day, null, System::nanoTime, new Arrivals())
-                .claim(new ClaimRequest(10, Duration.ofMinutes(1), 3, Set.of("orders.placed"), "test"));
-        new SqlServerSource(table, connections, Ack.KEEP, day, day, null, System::nanoTime, new Arrivals())
-                .renew(List.of(new Lease("message m-1", LEASE.ownerToken())), day);
+        source(additive).claim(new ClaimRequest(10, Duration.ofMinutes(1), 3, Set.of("orders.placed"), "test"));
+        source(table).renew(List.of(new Lease("message m-1", LEASE.ownerToken())), DAY);
         SqlServerChange.begin(driver.connection(), additive);
         SqlServerChange.isUnharmed(driver.connection());
     }
@@ -124,8 +130,7 @@ class ParametersTest {
     }
 
     private void lookAfterRecords() throws SQLException {
-        InboxRecords records =
-                new InboxRecords(table.name(), connections, Duration.ofDays(1), new SqlServerRecords(table));
+        InboxRecords records = new InboxRecords(table.name(), connections, DAY, new SqlServerRecords(table));
 
         assertThat(records.get("shop", "m-1")).isPresent();
         records.markDead(driver.connection(), "shop", "m-1", "no");

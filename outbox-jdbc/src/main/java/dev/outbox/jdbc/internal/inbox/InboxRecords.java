@@ -17,7 +17,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Single records of an inbox, by their identity: looked up, given up, and put back. Thread-safe. */
+/** Single records of an inbox, by their identity: looked up, given up and requeued. Thread-safe. */
 public final class InboxRecords {
     private final TableName table;
     private final Connections connections;

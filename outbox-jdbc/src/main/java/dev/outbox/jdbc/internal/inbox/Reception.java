@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Messages that come into an inbox. First they are checked and become arrivals; the database's own statements take these
- * in; then each arrival is answered. Thread-safe.
+ * What happens to a message that an inbox receives, before and after the statement of the database: first it is checked and
+ * becomes an {@link Arrival}; when the database knows whether it is new, the arrival is answered. Thread-safe.
  */
 public final class Reception {
     private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);

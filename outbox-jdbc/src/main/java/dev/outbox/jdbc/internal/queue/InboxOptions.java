@@ -59,7 +59,7 @@ public abstract class InboxOptions<B extends InboxOptions<B>> extends TableOptio
 
     /**
      * The longest time after which a message may be sent again: the broker's retention, the longest outage, a replay by
-     * hand. The {@link #retention} must not be shorter. Default: 7 days.
+     * hand. The {@code retention} must not be shorter. Default: 7 days.
      */
     public B maxRedelivery(Duration maxRedelivery) {
         this.maxRedelivery = Require.notNegative("maxRedelivery", maxRedelivery);
