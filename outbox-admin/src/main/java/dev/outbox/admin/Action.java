@@ -1,7 +1,9 @@
 package dev.outbox.admin;
 
 import dev.outbox.Status;
+import dev.outbox.admin.internal.AdminTable;
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.TableKind;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,18 +16,18 @@ import org.jspecify.annotations.Nullable;
 interface Action {
     boolean dryRun();
 
-    /** @return those that were changed */
+    /** @return the items that were changed */
     Set<ItemRef> run(DeadTable dead, List<Item> batch, long before) throws SQLException;
 
-    /** Why it cannot be done to this item, as far as that can be seen; null if it can. */
+    /** Why this item, as it was read, cannot be changed; null if it can. */
     @Nullable
     String obstacle(Item item);
 
-    /** How long ago an item of this table may have come; null if that does not matter. */
+    /** How long ago an item of this table may have come; null means any time. */
     @Nullable
     Duration window(AdminTable table);
 
-    /** How many of those counted it would change, and how many it would not. */
+    /** Adds how many of the items it would change, and how many it would not. */
     void count(DeadTable.Count count, Tally tally);
 
     default Set<ItemRef> possible(List<Item> items) {
@@ -39,7 +41,7 @@ interface Action {
         return item.status() == Status.DEAD ? null : "it is not Dead, but " + item.status();
     }
 
-    /** Puts back. */
+    /** Makes dead letters Ready again. */
     record Requeuing(Requeue how, Duration inboxRetention) implements Action {
         public Requeuing {
             Require.present("how", how);
@@ -62,21 +64,21 @@ interface Action {
             }
             if (item.topic() == null) {
                 return "it was received, not enqueued, so that no handler would take it;"
-                        + " Inbox.forceRequeue(...) removes its record, so that it is new when it is sent again";
+                        + " Inbox.forceRequeue(...) removes its record, so that a redelivery is new";
             }
-            boolean old = item.ref().box() == Box.INBOX
+            boolean old = item.ref().kind() == TableKind.INBOX
                     && !how.forced()
                     && item.createdOn().isBefore(Instant.now().minus(inboxRetention));
             return old
                     ? "it came on " + item.createdOn() + ", longer ago than the inbox remembers, " + inboxRetention
-                            + ", so that others may have forgotten what they did with it; force it if that is known to"
-                            + " be harmless"
+                            + ", so that other systems may not remember that they handled it; force it if you know that this"
+                            + " is harmless"
                     : null;
         }
 
         @Override
         public @Nullable Duration window(AdminTable table) {
-            return table.box() == Box.OUTBOX || how.forced() ? null : inboxRetention;
+            return table.kind() == TableKind.OUTBOX || how.forced() ? null : inboxRetention;
         }
 
         @Override
@@ -90,7 +92,7 @@ interface Action {
         }
     }
 
-    /** Gives up for good. */
+    /** Removes dead letters for good. */
     record Discarding(Discard how) implements Action {
         public Discarding {
             Require.present("how", how);

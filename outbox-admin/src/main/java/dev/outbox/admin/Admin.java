@@ -1,6 +1,8 @@
 package dev.outbox.admin;
 
+import dev.outbox.admin.internal.AdminTable;
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import java.time.Clock;
 import java.time.Duration;
@@ -12,7 +14,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operators ask about an outbox and an inbox, and what they do to them.
+ * What operators ask about an outbox and an inbox, and how they act on the items.
  *
  * <pre>{@code
  * Admin admin = Admin.of(dataSource).build();
@@ -20,12 +22,12 @@ import org.jspecify.annotations.Nullable;
  * admin.deadLetters().requeue(DeadFilter.all().error("timeout"), Requeue.by("anna", "the broker is back"));
  * }</pre>
  *
- * <p>Each call borrows one connection. Tables are looked at when they are first needed, and again as long as they are not
- * canonical or the tables for operators are missing. Reading needs no table but
- * theirs; actions need the audit table of {@code OutboxMigrations.installAdmin}. Thread-safe.
+ * <p>Each call borrows one connection. Admin reads the catalog when it first needs a table, and again at each call as long as
+ * the table is not canonical or the tables for operators are missing. Reading needs only the outbox and the inbox; actions also
+ * need the audit table of {@code OutboxMigrations.installAdmin}. Thread-safe.
  */
 public final class Admin {
-    private final Sessions sessions;
+    private final AdminDatabase database;
     private final DeadLetters deadLetters;
     private final Lookup lookup;
     private final Doctor doctor;
@@ -33,15 +35,15 @@ public final class Admin {
     private final Duration glanceTimeout;
 
     private Admin(Builder options) {
-        this.sessions = new Sessions(options.dataSource, options.names());
-        this.deadLetters = new DeadLetters(sessions, options.inboxRetention);
-        this.lookup = new Lookup(sessions);
-        this.doctor = new Doctor(sessions, options.clock);
+        this.database = new AdminDatabase(options.dataSource, options.names());
+        this.deadLetters = new DeadLetters(database, options.inboxRetention);
+        this.lookup = new Lookup(database);
+        this.doctor = new Doctor(database, options.clock);
         this.maxRedelivery = options.maxRedelivery;
         this.glanceTimeout = options.glanceTimeout;
     }
 
-    /** For the tables {@code outbox} and {@code inbox}, if not told otherwise, on PostgreSQL or SQL Server. */
+    /** For a database of PostgreSQL or SQL Server. The tables are {@code outbox} and {@code inbox} by default. */
     public static Builder of(DataSource dataSource) {
         return new Builder(dataSource);
     }
@@ -56,20 +58,20 @@ public final class Admin {
         return lookup;
     }
 
-    /** How the tables are doing. What is Done is counted as far as that is cheap, and then estimated. */
+    /** How the tables are doing. Done items are counted as long as that is cheap, and estimated beyond that. */
     public List<TableStatus> status() {
         return status(false);
     }
 
-    /** {@link #status}, with what is Done counted by topic: reads all of it. */
+    /** {@link #status}, with Done items counted by topic, which reads all of them. */
     public List<TableStatus> statusExactly() {
         return status(true);
     }
 
     private List<TableStatus> status(boolean exactly) {
-        return sessions.run("read the status", session -> {
+        return database.run("read the status", (session, tables) -> {
             List<TableStatus> all = new ArrayList<>();
-            for (AdminTable table : session.tables()) {
+            for (AdminTable table : tables.all()) {
                 all.add(new StatusTable(session, table).status(exactly));
             }
             return all;
@@ -77,36 +79,37 @@ public final class Admin {
     }
 
     /**
-     * Removes what has been Done for longer than this, in batches, with rests of nine times as long in between, as a
-     * poller's own purge does. Whoever interrupts the thread ends it after the batch under way: the result says what is
-     * gone, and the thread is still interrupted.
+     * Removes items that have been Done for longer than this, in batches, as a poller's own purge does: after each batch it
+     * rests nine times as long as the batch took. Interrupting the thread stops the purge after the batch under way; the
+     * result says how many items were removed, and the thread stays interrupted.
      *
-     * @param dryRun only count
+     * @param dryRun whether to count only
      * @throws IllegalArgumentException for an inbox, if that is shorter than {@link Builder#maxRedelivery}
      */
-    public PurgeResult purge(Box box, Duration olderThan, boolean dryRun) {
+    public PurgeResult purge(TableKind kind, Duration olderThan, boolean dryRun) {
         Require.notNegative("olderThan", olderThan);
-        if (box == Box.INBOX && olderThan.compareTo(maxRedelivery) < 0) {
+        if (kind == TableKind.INBOX && olderThan.compareTo(maxRedelivery) < 0) {
             throw new IllegalArgumentException("olderThan must be at least maxRedelivery, " + maxRedelivery + ", was "
-                    + olderThan + ": a message that comes again after its record was purged would have its effect"
-                    + " twice; set maxRedelivery(...) to the longest time after which your broker may send one again");
+                    + olderThan + ": a message that is redelivered after its record was purged would have its effect"
+                    + " twice; set maxRedelivery(...) to the longest time after which your broker may redeliver one");
         }
-        return sessions.run("purge the " + box, session -> {
-            PurgeTable purge = new PurgeTable(session, session.table(box).ready());
+        return database.run("purge the " + kind, (session, tables) -> {
+            PurgeTable purge = new PurgeTable(session, tables.of(kind).ready());
             return dryRun ? purge.count(olderThan) : purge.purge(olderThan);
         });
     }
 
     /**
-     * How full a table is, for a gauge: much cheaper than {@link #status}.
+     * How full a table is, for a gauge; much cheaper than {@link #status}.
      *
-     * @throws dev.outbox.OutboxException if it takes longer than {@link Builder#glanceTimeout}, too
+     * @throws dev.outbox.OutboxException if the database refuses, or a statement takes longer than {@link
+     *     Builder#glanceTimeout}
      */
-    public Backlog backlog(Box box) {
-        return sessions.run(
+    public Backlog backlog(TableKind kind) {
+        return database.run(
                 "look at the backlog",
                 glanceTimeout,
-                session -> new StatusTable(session, session.table(box)).backlog(Backlog.MOST));
+                (session, tables) -> new StatusTable(session, tables.of(kind)).backlog(Backlog.MOST));
     }
 
     /** {@link #health(HealthLimits)} with {@link HealthLimits#standard()}. */
@@ -121,9 +124,9 @@ public final class Admin {
     public Health health(HealthLimits limits) {
         Require.present("limits", limits);
         try {
-            return sessions.run("look at the health", glanceTimeout, session -> {
+            return database.run("look at the health", glanceTimeout, (session, tables) -> {
                 List<String> complaints = new ArrayList<>();
-                for (AdminTable table : session.tables()) {
+                for (AdminTable table : tables.all()) {
                     complaints.addAll(new HealthTable(session, table).complaints(limits));
                 }
                 return Health.of(complaints);
@@ -133,7 +136,7 @@ public final class Admin {
         }
     }
 
-    /** Looks for what bites in production. */
+    /** Looks for known causes of trouble in production. */
     public Doctor doctor() {
         return doctor;
     }
@@ -153,8 +156,8 @@ public final class Admin {
         }
 
         /**
-         * {@code name} or {@code schema.name} of the outbox table. If neither table is named, they are {@code outbox}
-         * and {@code inbox}, as far as they are there; if one is named, it is the only one.
+         * {@code name} or {@code schema.name} of the outbox table. If you name neither table, they are {@code outbox}
+         * and {@code inbox}, and one of them may be missing. If you name one, it is the only one.
          */
         public Builder outbox(String table) {
             this.outbox = TableName.parse(table);
@@ -168,7 +171,7 @@ public final class Admin {
         }
 
         /**
-         * How long the inbox remembers messages: items that came longer ago are requeued only if forced. Default: 30
+         * How long the inbox remembers messages. Items that came longer ago are requeued only if forced. Default: 30
          * days, as in an inbox.
          */
         public Builder inboxRetention(Duration inboxRetention) {
@@ -176,15 +179,15 @@ public final class Admin {
             return this;
         }
 
-        /** The longest time after which a message may come again to the inbox. Default: 7 days, as in an inbox. */
+        /** The longest time after which a message may be redelivered to the inbox. Default: 7 days, as in an inbox. */
         public Builder maxRedelivery(Duration maxRedelivery) {
             this.maxRedelivery = Require.notNegative("maxRedelivery", maxRedelivery);
             return this;
         }
 
         /**
-         * How long each statement of {@link Admin#backlog} and {@link Admin#health} may take, in whole seconds, rounded up:
-         * who asks them asks often, and waits for the answer. Default: 10 seconds.
+         * How long each statement of {@link Admin#backlog} and {@link Admin#health} may take, in whole seconds, rounded up.
+         * Monitoring calls them often and waits for the answer. Default: 10 seconds.
          */
         public Builder glanceTimeout(Duration glanceTimeout) {
             this.glanceTimeout =
@@ -198,22 +201,22 @@ public final class Admin {
             return this;
         }
 
-        /** Connects to nothing yet: a database that cannot be reached, or a missing table, is told at the first call. */
+        /** Does not connect yet: the first call fails if the database cannot be reached, or a table is missing. */
         public Admin build() {
             return new Admin(this);
         }
 
-        private Map<Box, TableName> names() {
-            Map<Box, TableName> names = new EnumMap<>(Box.class);
+        private Map<TableKind, TableName> names() {
+            Map<TableKind, TableName> names = new EnumMap<>(TableKind.class);
             if (outbox == null && inbox == null) {
-                names.put(Box.OUTBOX, new TableName(null, "outbox"));
-                names.put(Box.INBOX, new TableName(null, "inbox"));
+                names.put(TableKind.OUTBOX, new TableName(null, "outbox"));
+                names.put(TableKind.INBOX, new TableName(null, "inbox"));
             }
             if (outbox != null) {
-                names.put(Box.OUTBOX, outbox);
+                names.put(TableKind.OUTBOX, outbox);
             }
             if (inbox != null) {
-                names.put(Box.INBOX, inbox);
+                names.put(TableKind.INBOX, inbox);
             }
             return names;
         }

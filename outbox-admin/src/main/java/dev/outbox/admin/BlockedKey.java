@@ -5,12 +5,12 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key whose items wait behind one: a Dead one that blocks it, or one that fails and backs off.
+ * A key whose items wait behind its head: a Dead item that blocks the key, or an item that failed and backs off.
  *
- * @param consumer whose key it is, in an inbox
+ * @param consumer the consumer of the items, in an inbox
  * @param head the item that the others wait for
- * @param status of that item: {@link Status#DEAD} needs an operator, {@link Status#READY} is tried again at dueOn
- * @param waiting how many wait, counted up to 1,000
+ * @param status the status of the head: {@link Status#DEAD} needs an operator, {@link Status#READY} is tried again at dueOn
+ * @param waiting how many items wait, counted up to 1,000
  * @param error the last error of the head
  */
 public record BlockedKey(

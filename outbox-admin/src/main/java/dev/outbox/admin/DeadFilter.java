@@ -1,18 +1,19 @@
 package dev.outbox.admin;
 
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.TableKind;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Which dead letters: all, or those that meet every condition given. Immutable: each method returns a copy.
  *
- * @param box only of this table; null means both
- * @param error text that the last error contains, in any case
- * @param olderThan dead for longer than this
+ * @param kind only those of this table; null means both tables
+ * @param error text that the last error contains, case-insensitively
+ * @param olderThan how long they must have been Dead
  */
 public record DeadFilter(
-        @Nullable Box box,
+        @Nullable TableKind kind,
         @Nullable String topic,
         @Nullable String key,
         @Nullable String tenant,
@@ -36,32 +37,32 @@ public record DeadFilter(
     }
 
     /** Only those of this table. */
-    public DeadFilter in(Box box) {
-        return new DeadFilter(Require.present("box", box), topic, key, tenant, error, olderThan);
+    public DeadFilter in(TableKind kind) {
+        return new DeadFilter(Require.present("kind", kind), topic, key, tenant, error, olderThan);
     }
 
     /** Only those of this topic. */
     public DeadFilter topic(String topic) {
-        return new DeadFilter(box, Require.present("topic", topic), key, tenant, error, olderThan);
+        return new DeadFilter(kind, Require.present("topic", topic), key, tenant, error, olderThan);
     }
 
     /** Only those of this key. */
     public DeadFilter key(String key) {
-        return new DeadFilter(box, topic, Require.present("key", key), tenant, error, olderThan);
+        return new DeadFilter(kind, topic, Require.present("key", key), tenant, error, olderThan);
     }
 
     /** Only those of this tenant. */
     public DeadFilter tenant(String tenant) {
-        return new DeadFilter(box, topic, key, Require.present("tenant", tenant), error, olderThan);
+        return new DeadFilter(kind, topic, key, Require.present("tenant", tenant), error, olderThan);
     }
 
-    /** Only those whose last error contains this text, in any case. */
+    /** Only those whose last error contains this text, case-insensitively. */
     public DeadFilter error(String error) {
-        return new DeadFilter(box, topic, key, tenant, Require.present("error", error), olderThan);
+        return new DeadFilter(kind, topic, key, tenant, Require.present("error", error), olderThan);
     }
 
     /** Only those that have been Dead for longer than this. */
     public DeadFilter olderThan(Duration olderThan) {
-        return new DeadFilter(box, topic, key, tenant, error, Require.present("olderThan", olderThan));
+        return new DeadFilter(kind, topic, key, tenant, error, Require.present("olderThan", olderThan));
     }
 }

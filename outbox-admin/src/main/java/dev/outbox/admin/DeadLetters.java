@@ -1,6 +1,9 @@
 package dev.outbox.admin;
 
+import dev.outbox.admin.internal.AdminSession;
+import dev.outbox.admin.internal.AdminTable;
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.enqueue.KeyLocks;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -13,14 +16,14 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The dead letters of outbox and inbox in one view: seen, put back, or given up for good.
+ * The dead letters of outbox and inbox in one view: list, requeue or discard them.
  *
- * <p>Actions work in batches of 250, each with its audit rows in a transaction of its own: what is interrupted is done
- * in part, and may simply be repeated. Only Dead items are ever touched, and those that somebody else is at are
- * skipped. Nobody is woken: pollers find what was put back when they poll next. Thread-safe.
+ * <p>Actions work in batches of 250. Each batch and its audit rows are one transaction, so an action that was interrupted is
+ * done in part and may simply be repeated. Actions change Dead items only, and skip those that another transaction has locked.
+ * They do not wake pollers, which find requeued items when they poll next. Thread-safe.
  */
 public final class DeadLetters {
-    /** A requeue locks the key of each item. */
+    /** A requeue locks the key of each item, and a transaction locks no more keys than that. */
     private static final int BATCH = KeyLocks.MOST;
 
     /** A dry run counts no further. */
@@ -29,22 +32,22 @@ public final class DeadLetters {
     private static final Comparator<Item> NEWEST_FIRST =
             Comparator.comparing(Item::processedOn, Comparator.nullsLast(Comparator.reverseOrder()));
 
-    private final Sessions sessions;
+    private final AdminDatabase database;
     private final Duration inboxRetention;
 
-    DeadLetters(Sessions sessions, Duration inboxRetention) {
-        this.sessions = sessions;
+    DeadLetters(AdminDatabase database, Duration inboxRetention) {
+        this.database = database;
         this.inboxRetention = inboxRetention;
     }
 
-    /** Those that fit the filter, of both tables, the newest first. */
+    /** The dead letters of both tables that match the filter, the newest first. */
     public ItemPage list(DeadFilter filter, Page page) {
         Require.present("filter", filter);
         Require.present("page", page);
-        return sessions.run("list dead letters", session -> {
+        return database.run("list dead letters", (session, tables) -> {
             List<List<Item>> parts = new ArrayList<>();
-            for (AdminTable table : session.tables(filter.box())) {
-                parts.add(new DeadTable(session, table).newest(filter, page.position(table.box()), page.size() + 1));
+            for (AdminTable table : tables.ready(filter.kind())) {
+                parts.add(new DeadTable(session, table).newest(filter, page.position(table.kind()), page.size() + 1));
             }
             return Merge.of(page, parts, NEWEST_FIRST, DeadTable::position);
         });
@@ -61,57 +64,56 @@ public final class DeadLetters {
     }
 
     private Optional<ItemDetail> show(ItemRef ref, boolean withPayload) {
-        return sessions.run(
+        return database.run(
                 "show " + ref,
-                session -> new LookupTable(session, session.table(ref.box()).ready()).detail(ref, withPayload));
+                (session, tables) ->
+                        new LookupTable(session, tables.of(ref.kind()).ready()).detail(ref, withPayload));
     }
 
     /**
-     * Puts back what fits the filter: Ready, under its own id, its attempts forgotten and its key free. Its age, which {@code
-     * maxAge} of the poller bounds, counts from its new due time. Skips inbox items
-     * that came longer ago than {@link Admin.Builder#inboxRetention}, unless forced, and records that no handler would
-     * take.
+     * Makes the dead letters that match the filter Ready again. An item keeps its id; its attempts are reset, and its key is no
+     * longer blocked. Its age, which {@code maxAge} of the poller bounds, counts from its new due time. Skips inbox items that
+     * came longer ago than {@link Admin.Builder#inboxRetention}, unless forced, and records of received messages, which have
+     * no topic and so no handler.
      *
-     * <p>An item that blocks its key keeps its place. An item that was skipped goes to the end of its key, because the key
-     * has gone on without it; it gets a new sequence. Skipped items of one batch keep their order; of several batches, those
-     * that died first go first. For their new place a batch waits until open transactions that stored messages of the
-     * same keys have ended, each up to 10 s or a shorter {@code lock_timeout} of the connection. Then it fails, which is
-     * retryable; the batches before it stay done. On SQL Server skipped items keep their sequence.
+     * <p>An item that blocks its key keeps its place. An item that its key has gone on without gets a new sequence, and so goes
+     * to the end of the key. Such items of one batch keep their order; of several batches, those that died first go first.
+     * To give them their new place, a batch waits for open transactions that stored messages of the same keys, each up to 10 s
+     * or a shorter {@code lock_timeout} of the connection. Then the batch fails with a retryable error; the batches before it
+     * stay done. On SQL Server such items keep their sequence.
      */
     public ActionResult requeue(DeadFilter filter, Requeue how) {
         return act(filter, new Action.Requeuing(how, inboxRetention));
     }
 
-    /** {@link #requeue(DeadFilter, Requeue)} of these items, in the order of their sequence; those that cannot be are skipped. */
+    /** {@link #requeue(DeadFilter, Requeue)} of these items, in the order of their sequence. Skips those that are not Dead. */
     public ActionResult requeue(Collection<ItemRef> items, Requeue how) {
         return act(items, new Action.Requeuing(how, inboxRetention));
     }
 
     /**
-     * Gives up for good what fits the filter: an outbox item is removed; an inbox item stays as one that was received,
-     * without its content, so that it has no effect either when it is sent again.
+     * Discards the dead letters that match the filter. An outbox item is removed. An inbox item stays as the record of a
+     * received message, without its content, so that the message has no effect when it is redelivered.
      */
     public ActionResult discard(DeadFilter filter, Discard how) {
         return act(filter, new Action.Discarding(how));
     }
 
-    /** Gives up these items for good; those that are not Dead are skipped. */
+    /** Discards these items. Skips those that are not Dead. */
     public ActionResult discard(Collection<ItemRef> items, Discard how) {
         return act(items, new Action.Discarding(how));
     }
 
     private ActionResult act(DeadFilter filter, Action action) {
         Require.present("filter", filter);
-        return sessions.run(action + " dead letters", session -> {
-            List<AdminTable> tables = session.tables(filter.box());
-            return action.dryRun()
-                    ? rehearse(session, tables, filter, action)
-                    : perform(session, tables, filter, action);
+        return database.run(action + " dead letters", (session, tables) -> {
+            List<AdminTable> ready = tables.ready(filter.kind());
+            return action.dryRun() ? rehearse(session, ready, filter, action) : perform(session, ready, filter, action);
         });
     }
 
-    private static ActionResult rehearse(Session session, List<AdminTable> tables, DeadFilter filter, Action action)
-            throws SQLException {
+    private static ActionResult rehearse(
+            AdminSession session, List<AdminTable> tables, DeadFilter filter, Action action) throws SQLException {
         Tally tally = new Tally(true);
         for (AdminTable table : tables) {
             DeadTable dead = new DeadTable(session, table);
@@ -121,16 +123,16 @@ public final class DeadLetters {
         return tally.result();
     }
 
-    /** Only what was Dead at the start: what dies again meanwhile is not taken twice. */
+    /** Matches only what was Dead at the start, so that an item that dies again meanwhile is not taken twice. */
     private static DeadFilter before(DeadFilter filter, long start) {
         Duration since = Duration.ofNanos(System.nanoTime() - start);
         Duration olderThan = filter.olderThan();
         return filter.olderThan(olderThan == null ? since : olderThan.plus(since));
     }
 
-    private static ActionResult perform(Session session, List<AdminTable> tables, DeadFilter filter, Action action)
+    private static ActionResult perform(AdminSession session, List<AdminTable> tables, DeadFilter filter, Action action)
             throws SQLException {
-        tables.forEach(AdminTable::auditable); // both, before anything is done to one
+        tables.forEach(AdminTable::auditable); // both, before one is changed
         Tally tally = new Tally(false);
         for (AdminTable table : tables) {
             DeadTable dead = new DeadTable(session, table);
@@ -150,13 +152,13 @@ public final class DeadLetters {
 
     private ActionResult act(Collection<ItemRef> items, Action action) {
         List<ItemRef> refs = Require.present("items", items).stream().distinct().toList();
-        return sessions.run(action + " dead letters", session -> {
+        return database.run(action + " dead letters", (session, tables) -> {
             Tally tally = new Tally(action.dryRun());
-            for (Box box : Box.values()) {
+            for (TableKind kind : TableKind.values()) {
                 List<ItemRef> here =
-                        refs.stream().filter(ref -> ref.box() == box).toList();
+                        refs.stream().filter(ref -> ref.kind() == kind).toList();
                 if (!here.isEmpty()) {
-                    act(session, session.table(box), here, action, tally);
+                    act(session, tables.of(kind), here, action, tally);
                 }
             }
             return tally.result();
@@ -164,7 +166,7 @@ public final class DeadLetters {
     }
 
     /** In the order of their sequence, whatever the order in which they were given. */
-    private static void act(Session session, AdminTable table, List<ItemRef> refs, Action action, Tally tally)
+    private static void act(AdminSession session, AdminTable table, List<ItemRef> refs, Action action, Tally tally)
             throws SQLException {
         DeadTable dead = new DeadTable(session, action.dryRun() ? table.ready() : table.auditable());
         LookupTable lookup = new LookupTable(session, table);

@@ -1,5 +1,10 @@
 package dev.outbox.admin;
 
+import dev.outbox.admin.internal.AdminSession;
+import dev.outbox.admin.internal.AdminTable;
+import dev.outbox.admin.internal.DeadLetterStatements;
+import dev.outbox.admin.internal.DeadLetterStatements.EndOfKeyStatements;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.enqueue.KeyLocks;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Timestamps;
@@ -20,50 +25,50 @@ import org.jspecify.annotations.Nullable;
 
 /** The dead letters of one table. */
 final class DeadTable {
-    /** Before and after any time that both databases can hold. */
+    /** The earliest and the latest time that both databases can hold. */
     private static final Instant EARLIEST = Instant.parse("0001-01-01T00:00:00Z");
 
     private static final Instant LATEST = Instant.parse("9999-12-31T00:00:00Z");
     private static final String LOWEST = "00000000-0000-0000-0000-000000000000";
     private static final String HIGHEST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-    private final Session session;
+    private final AdminSession session;
     private final AdminTable table;
-    private final Flavor.DeadSql sql;
+    private final DeadLetterStatements sql;
 
-    DeadTable(Session session, AdminTable table) {
+    DeadTable(AdminSession session, AdminTable table) {
         this.session = session;
         this.table = table;
-        this.sql = session.flavor().dead();
+        this.sql = session.dialect().deadLetters();
     }
 
     AdminTable table() {
         return table;
     }
 
-    /** @param atLeast whether counting stopped there */
+    /** @param atLeast whether counting stopped at {@code found} */
     record Count(long found, long requeueable, boolean atLeast) {}
 
-    /** Where a list goes on after this item: when it died, if that is known, and its id. */
+    /** Where a list continues after this item: the time when it died, if that is known, and its id. */
     static String position(Item item) {
         return (item.processedOn() == null ? "" : item.processedOn()) + "/"
                 + item.ref().id();
     }
 
-    /** Those whose time is not known come last, and are looked for only when the others are at their end. */
+    /** Items whose time of death is unknown come last, and are read only when there are no others left. */
     List<Item> newest(DeadFilter filter, @Nullable String after, int size) throws SQLException {
         Place place = Place.of(after, LATEST, HIGHEST);
         List<Item> found = new ArrayList<>();
         if (place.at != null) {
             try (Query query = filtered(sql.newest(), filter).set("older_than", filter.olderThan())) {
                 query.set("at", Timestamps.write(place.at)).set("id", place.id).set("size", size);
-                found.addAll(Session.list(query, row -> ItemRow.read(row, table.box())));
+                found.addAll(AdminSession.list(query, row -> ItemRow.read(row, table.kind())));
             }
         }
         if (found.size() < size) {
             try (Query query = filtered(sql.newestUnknown(), filter)) {
                 query.set("id", place.at == null ? place.id : HIGHEST).set("size", size - found.size());
-                found.addAll(Session.list(query, row -> ItemRow.read(row, table.box())));
+                found.addAll(AdminSession.list(query, row -> ItemRow.read(row, table.kind())));
             }
         }
         return found;
@@ -76,14 +81,14 @@ final class DeadTable {
                     .set("id", place.at == null ? LOWEST : place.id)
                     .set("unknown_id", place.at == null ? place.id : after == null ? LOWEST : HIGHEST)
                     .set("size", size);
-            return Session.list(query, row -> ItemRow.read(row, table.box()));
+            return AdminSession.list(query, row -> ItemRow.read(row, table.kind()));
         }
     }
 
     /**
-     * Where a list goes on.
+     * Where a list continues.
      *
-     * @param at null within those whose time is not known
+     * @param at when the item before died; null if that is unknown
      */
     private record Place(@Nullable Instant at, String id) {
         static Place of(@Nullable String after, Instant start, String startId) {
@@ -94,7 +99,7 @@ final class DeadTable {
             if (slash < 0) {
                 throw Page.malformed(after);
             }
-            String id = new ItemRef(Box.OUTBOX, after.substring(slash + 1)).id();
+            String id = new ItemRef(TableKind.OUTBOX, after.substring(slash + 1)).id();
             return new Place(slash == 0 ? null : instant(after.substring(0, slash)), id);
         }
     }
@@ -110,7 +115,7 @@ final class DeadTable {
     Count count(DeadFilter filter, @Nullable Duration window, int most) throws SQLException {
         try (Query query = filtered(sql.count(), filter)) {
             query.set("older_than", filter.olderThan()).set("window", window).set("most", most);
-            return Session.one(
+            return AdminSession.one(
                     query,
                     row -> new Count(row.getLong("found"), row.getLong("requeueable"), row.getLong("found") == most));
         }
@@ -125,14 +130,14 @@ final class DeadTable {
     }
 
     /**
-     * Where skipped items go to the end of their keys, the keys are locked before anything else: the requeue must see what
-     * was committed before it had the locks, and it must not wait for a key while it has rows.
+     * Where skipped items go to the end of their keys, this locks the keys first, because the requeue must see what was
+     * committed before it had the locks, and must not wait for a key while it holds rows.
      *
      * @param batch at most {@link KeyLocks#MOST}
-     * @param before how many this action has put back already, which are due first
+     * @param before how many items this action has requeued already; they are due first
      */
     Set<ItemRef> requeue(List<Item> batch, Requeue how, @Nullable Duration window, long before) throws SQLException {
-        Optional<Flavor.EndOfKeySql> endOfKey = sql.endOfKey();
+        Optional<EndOfKeyStatements> endOfKey = sql.endOfKey();
         if (endOfKey.isEmpty() || batch.stream().allMatch(item -> item.key() == null)) {
             try (Query query = requeuing(batch, how, window, before)) {
                 return changed(query);
@@ -183,9 +188,9 @@ final class DeadTable {
     }
 
     Set<ItemRef> discard(List<Item> batch, Discard how) throws SQLException {
-        String statement = table.box() == Box.OUTBOX ? sql.discardOutbox() : sql.discardInbox();
+        String statement = table.kind() == TableKind.OUTBOX ? sql.discardOutbox() : sql.discardInbox();
         try (Query query = audited(statement, batch, how.actor(), how.reason())) {
-            if (table.box() == Box.INBOX) {
+            if (table.kind() == TableKind.INBOX) {
                 List<Instant> died = batch.stream()
                         .map(Item::processedOn)
                         .filter(Objects::nonNull)
@@ -207,10 +212,10 @@ final class DeadTable {
     }
 
     private Set<ItemRef> changed(Query query) throws SQLException {
-        return new HashSet<>(Session.list(query, this::ref));
+        return new HashSet<>(AdminSession.list(query, this::ref));
     }
 
     private ItemRef ref(ResultSet row) throws SQLException {
-        return new ItemRef(table.box(), row.getString("id").toLowerCase(Locale.ROOT));
+        return new ItemRef(table.kind(), row.getString("id").toLowerCase(Locale.ROOT));
     }
 }

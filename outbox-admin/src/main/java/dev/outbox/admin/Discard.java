@@ -3,9 +3,9 @@ package dev.outbox.admin;
 import dev.outbox.internal.Require;
 
 /**
- * How dead letters are given up for good: by whom and why. Immutable.
+ * How dead letters are discarded: by whom and why. Immutable.
  *
- * @param dryRun only say what would be done
+ * @param dryRun whether nothing is changed
  */
 public record Discard(String actor, String reason, boolean dryRun) {
     static final int MAX_ACTOR = 255;
@@ -16,12 +16,12 @@ public record Discard(String actor, String reason, boolean dryRun) {
         Require.text("reason", reason, MAX_REASON);
     }
 
-    /** Who does it, and why: both are kept in the audit table. */
+    /** Who does it, and why; both are kept in the audit table. */
     public static Discard by(String actor, String reason) {
         return new Discard(actor, reason, false);
     }
 
-    /** Changes nothing, only says what would be done. */
+    /** Changes nothing; the result says what would be changed. */
     public Discard asDryRun() {
         return new Discard(actor, reason, true);
     }

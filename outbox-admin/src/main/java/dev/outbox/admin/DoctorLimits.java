@@ -3,105 +3,136 @@ package dev.outbox.admin;
 import dev.outbox.internal.Require;
 import java.time.Duration;
 
-/**
- * From where on the doctor warns. Immutable: each method returns a copy.
- *
- * @param transaction how long a transaction may be open, which keeps vacuum from cleaning up
- * @param clockSkew how far the clocks of this JVM and the database may be apart
- * @param stuck how long ago a lease may have ended without anybody noticing
- * @param silence how long a known poller may be silent, and an item be due while nobody polls
- * @param deadTuples how many row versions may wait for vacuum; more if they are less than a fifth of the rows
- * @param tableBytes how large a table may be that is mostly Done rows
- * @param slotAge how many transactions back a replication slot may keep rows
- * @param retention how long ago the oldest Done item may have become so; only told of if there are more than doneRows
- * @param doneRows how many items may be Done, however old they are
- */
-public record DoctorLimits(
-        Duration transaction,
-        Duration clockSkew,
-        Duration stuck,
-        Duration silence,
-        long deadTuples,
-        long tableBytes,
-        long slotAge,
-        Duration retention,
-        long doneRows) {
-    public DoctorLimits {
-        Require.notNegative("transaction", transaction);
-        Require.notNegative("clockSkew", clockSkew);
-        Require.notNegative("stuck", stuck);
-        Require.notNegative("silence", silence);
-        Require.notNegative("retention", retention);
+/** The limits beyond which the doctor warns. Immutable: each method that sets a limit returns a copy. */
+public final class DoctorLimits {
+    private Duration transaction = Duration.ofMinutes(5);
+    private Duration clockSkew = Duration.ofSeconds(2);
+    private Duration stuck = Duration.ofMinutes(5);
+    private Duration silence = Duration.ofMinutes(2);
+    private long deadTuples = 100_000;
+    private long tableBytes = 5L << 30;
+    private long slotAge = 1_000_000;
+    private Duration retention = Duration.ofDays(31);
+    private long doneRows = 1_000_000;
+
+    private DoctorLimits() {}
+
+    private DoctorLimits(DoctorLimits other) {
+        this.transaction = other.transaction;
+        this.clockSkew = other.clockSkew;
+        this.stuck = other.stuck;
+        this.silence = other.silence;
+        this.deadTuples = other.deadTuples;
+        this.tableBytes = other.tableBytes;
+        this.slotAge = other.slotAge;
+        this.retention = other.retention;
+        this.doneRows = other.doneRows;
+    }
+
+    /** Each limit with its default. */
+    public static DoctorLimits standard() {
+        return new DoctorLimits();
+    }
+
+    /** How long a transaction may be open; vacuum cannot clean up behind it. Default: 5 minutes. */
+    public DoctorLimits transaction(Duration transaction) {
+        DoctorLimits copy = new DoctorLimits(this);
+        copy.transaction = Require.notNegative("transaction", transaction);
+        return copy;
+    }
+
+    /** How far the clocks of this JVM and the database may be apart. Default: 2 seconds. */
+    public DoctorLimits clockSkew(Duration clockSkew) {
+        DoctorLimits copy = new DoctorLimits(this);
+        copy.clockSkew = Require.notNegative("clockSkew", clockSkew);
+        return copy;
+    }
+
+    /** How long ago a lease may have ended without a poller having taken the item back. Default: 5 minutes. */
+    public DoctorLimits stuck(Duration stuck) {
+        DoctorLimits copy = new DoctorLimits(this);
+        copy.stuck = Require.notNegative("stuck", stuck);
+        return copy;
+    }
+
+    /** How long a known poller may be silent, and for how long an item may be due without being delivered. Default: 2 minutes. */
+    public DoctorLimits silence(Duration silence) {
+        DoctorLimits copy = new DoctorLimits(this);
+        copy.silence = Require.notNegative("silence", silence);
+        return copy;
+    }
+
+    /** How many row versions may wait for vacuum; a fifth of the rows may always wait. Default: 100,000. */
+    public DoctorLimits deadTuples(long deadTuples) {
+        DoctorLimits copy = new DoctorLimits(this);
+        copy.deadTuples = deadTuples;
+        return copy;
+    }
+
+    /** How large a table may be, in bytes. Default: 5 GiB. */
+    public DoctorLimits tableBytes(long tableBytes) {
+        DoctorLimits copy = new DoctorLimits(this);
+        copy.tableBytes = tableBytes;
+        return copy;
+    }
+
+    /** How many transactions back a replication slot may keep rows. Default: 1,000,000. */
+    public DoctorLimits slotAge(long slotAge) {
+        DoctorLimits copy = new DoctorLimits(this);
+        copy.slotAge = slotAge;
+        return copy;
     }
 
     /**
-     * 5 minutes, 2 seconds, 5 minutes, 2 minutes, 100,000 row versions, 5 GiB, 1,000,000 transactions, 31 days, 1,000,000
-     * items.
+     * How long Done items are meant to be kept. The doctor warns of older ones only if there are more than {@link #doneRows}.
+     * Default: 31 days.
      */
-    public static DoctorLimits standard() {
-        return new DoctorLimits(
-                Duration.ofMinutes(5),
-                Duration.ofSeconds(2),
-                Duration.ofMinutes(5),
-                Duration.ofMinutes(2),
-                100_000,
-                5L << 30,
-                1_000_000,
-                Duration.ofDays(31),
-                1_000_000);
-    }
-
-    /** How long a transaction may be open. */
-    public DoctorLimits transaction(Duration transaction) {
-        return new DoctorLimits(
-                transaction, clockSkew, stuck, silence, deadTuples, tableBytes, slotAge, retention, doneRows);
-    }
-
-    /** How far the clocks may be apart. */
-    public DoctorLimits clockSkew(Duration clockSkew) {
-        return new DoctorLimits(
-                transaction, clockSkew, stuck, silence, deadTuples, tableBytes, slotAge, retention, doneRows);
-    }
-
-    /** How long ago a lease may have ended without anybody noticing. */
-    public DoctorLimits stuck(Duration stuck) {
-        return new DoctorLimits(
-                transaction, clockSkew, stuck, silence, deadTuples, tableBytes, slotAge, retention, doneRows);
-    }
-
-    /** How long a known poller may be silent, and an item be due while nobody polls. */
-    public DoctorLimits silence(Duration silence) {
-        return new DoctorLimits(
-                transaction, clockSkew, stuck, silence, deadTuples, tableBytes, slotAge, retention, doneRows);
-    }
-
-    /** How many row versions may wait for vacuum. */
-    public DoctorLimits deadTuples(long deadTuples) {
-        return new DoctorLimits(
-                transaction, clockSkew, stuck, silence, deadTuples, tableBytes, slotAge, retention, doneRows);
-    }
-
-    /** How large a table may be that is mostly Done rows. */
-    public DoctorLimits tableBytes(long tableBytes) {
-        return new DoctorLimits(
-                transaction, clockSkew, stuck, silence, deadTuples, tableBytes, slotAge, retention, doneRows);
-    }
-
-    /** How many transactions back a replication slot may keep rows. */
-    public DoctorLimits slotAge(long slotAge) {
-        return new DoctorLimits(
-                transaction, clockSkew, stuck, silence, deadTuples, tableBytes, slotAge, retention, doneRows);
-    }
-
-    /** How long what is Done is meant to be kept. */
     public DoctorLimits retention(Duration retention) {
-        return new DoctorLimits(
-                transaction, clockSkew, stuck, silence, deadTuples, tableBytes, slotAge, retention, doneRows);
+        DoctorLimits copy = new DoctorLimits(this);
+        copy.retention = Require.notNegative("retention", retention);
+        return copy;
     }
 
-    /** How many items may be Done, however old they are. */
+    /** How many items may be Done, however old they are. Default: 1,000,000. */
     public DoctorLimits doneRows(long doneRows) {
-        return new DoctorLimits(
-                transaction, clockSkew, stuck, silence, deadTuples, tableBytes, slotAge, retention, doneRows);
+        DoctorLimits copy = new DoctorLimits(this);
+        copy.doneRows = doneRows;
+        return copy;
+    }
+
+    Duration transaction() {
+        return transaction;
+    }
+
+    Duration clockSkew() {
+        return clockSkew;
+    }
+
+    Duration stuck() {
+        return stuck;
+    }
+
+    Duration silence() {
+        return silence;
+    }
+
+    long deadTuples() {
+        return deadTuples;
+    }
+
+    long tableBytes() {
+        return tableBytes;
+    }
+
+    long slotAge() {
+        return slotAge;
+    }
+
+    Duration retention() {
+        return retention;
+    }
+
+    long doneRows() {
+        return doneRows;
     }
 }

@@ -5,16 +5,16 @@ import java.util.List;
 /**
  * Whether messages flow.
  *
- * @param reasons why it is not {@link State#UP}, for people
+ * @param reasons why it is not {@link State#UP}, in sentences for people
  */
 public record Health(State state, List<String> reasons) {
     /** From good to bad. */
     public enum State {
         /** Messages flow. */
         UP,
-        /** Something is beyond its limit. */
+        /** At least one figure is beyond its limit. */
         DEGRADED,
-        /** The database does not answer, or has no such table. */
+        /** The database does not answer, or the table is missing. */
         DOWN
     }
 

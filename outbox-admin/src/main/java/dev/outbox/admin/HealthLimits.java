@@ -4,11 +4,11 @@ import dev.outbox.internal.Require;
 import java.time.Duration;
 
 /**
- * From where on something is not well. Immutable: each method returns a copy.
+ * The limits beyond which the health is {@link Health.State#DEGRADED}. Immutable: each method returns a copy.
  *
  * @param oldestDue how long an item may have been due
  * @param dead how many items may be Dead in a table
- * @param silence how long a poller that is known may be silent
+ * @param silence how long all known pollers may be silent
  */
 public record HealthLimits(Duration oldestDue, int dead, Duration silence) {
     public HealthLimits {
@@ -17,7 +17,7 @@ public record HealthLimits(Duration oldestDue, int dead, Duration silence) {
         Require.notNegative("silence", silence);
     }
 
-    /** Due for 5 minutes, 100 dead, 2 minutes of silence. */
+    /** 5 minutes due, 100 Dead items, 2 minutes of silence. */
     public static HealthLimits standard() {
         return new HealthLimits(Duration.ofMinutes(5), 100, Duration.ofMinutes(2));
     }
@@ -32,7 +32,7 @@ public record HealthLimits(Duration oldestDue, int dead, Duration silence) {
         return new HealthLimits(oldestDue, dead, silence);
     }
 
-    /** How long a poller that is known may be silent. */
+    /** How long all known pollers may be silent. */
     public HealthLimits silence(Duration silence) {
         return new HealthLimits(oldestDue, dead, silence);
     }

@@ -1,5 +1,7 @@
 package dev.outbox.admin;
 
+import dev.outbox.admin.internal.AdminSession;
+import dev.outbox.admin.internal.AdminTable;
 import dev.outbox.jdbc.Phase;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -9,12 +11,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/** Looks for what is not well in one table, in statements that stay cheap however large it is. */
+/** Looks for trouble in one table, by statements that stay cheap however large the table is. */
 final class HealthTable {
-    private final Session session;
+    private final AdminSession session;
     private final AdminTable table;
 
-    HealthTable(Session session, AdminTable table) {
+    HealthTable(AdminSession session, AdminTable table) {
         this.session = session;
         this.table = table;
     }
@@ -61,7 +63,7 @@ final class HealthTable {
         return complaints;
     }
 
-    /** One that fell silent while others work has been replaced. */
+    /** A poller that is silent while another one works has been replaced, and is no trouble. */
     private Optional<String> silence(List<KnownPoller> pollers, HealthLimits limits) {
         return pollers.stream()
                 .min(Comparator.comparing(KnownPoller::silentFor))

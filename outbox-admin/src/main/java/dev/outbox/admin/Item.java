@@ -5,17 +5,17 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A work item as it is in its table, without headers and payload. Times are those of the database's clock.
+ * A work item as it is stored, without headers and payload. Times are those of the database's clock.
  *
  * @param topic null for an inbox record that was received and not enqueued
  * @param messageId the id on the wire
- * @param consumer whose it is, in an inbox
- * @param source where it came from, in an inbox
+ * @param consumer the consumer of the item, in an inbox
+ * @param source the sender of the message, in an inbox
  * @param attempts how often it was claimed since it was stored or requeued
- * @param dueOn not before; null if it was never delayed nor attempted
- * @param processedOn when it became Done or Dead; null if it is neither, or that was before the migration
- * @param processedBy the poller that had it last
- * @param blocksKey whether it is Dead and holds back the later ones of its key
+ * @param dueOn when it is due; null if it was neither delayed nor attempted
+ * @param processedOn when it became Done or Dead; null if it is neither, or became so before the migration
+ * @param processedBy the poller that claimed it last
+ * @param blocksKey whether it is Dead and blocks the later items of its key
  * @param error the last error
  */
 public record Item(

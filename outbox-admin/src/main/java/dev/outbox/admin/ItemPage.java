@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Part of a list.
+ * The items of one page.
  *
- * @param next where it goes on; empty if this was the end
+ * @param next the next page; empty if this was the last one
  */
 public record ItemPage(List<Item> items, Optional<Page> next) {
     public ItemPage {

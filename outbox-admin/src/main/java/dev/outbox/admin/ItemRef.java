@@ -1,30 +1,31 @@
 package dev.outbox.admin;
 
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.TableKind;
 import java.util.UUID;
 
 /**
- * Names one work item, in whichever table it is: {@code outbox/0199…} or {@code inbox/0199…}.
+ * Names one work item and its table: {@code outbox/0199…} or {@code inbox/0199…}.
  *
  * @param id the work item's id
  */
-public record ItemRef(Box box, String id) {
+public record ItemRef(TableKind kind, String id) {
     /** @throws IllegalArgumentException if the id is no UUID */
     public ItemRef {
-        Require.present("box", box);
+        Require.present("kind", kind);
         id = uuid(Require.present("id", id));
     }
 
     /**
      * Reads what {@link #toString} writes.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if the text does not name an item
      */
     public static ItemRef parse(String text) {
         int slash = Require.present("reference", text).indexOf('/');
-        for (Box box : Box.values()) {
-            if (slash > 0 && text.substring(0, slash).equals(box.toString())) {
-                return new ItemRef(box, text.substring(slash + 1));
+        for (TableKind kind : TableKind.values()) {
+            if (slash > 0 && text.substring(0, slash).equals(kind.toString())) {
+                return new ItemRef(kind, text.substring(slash + 1));
             }
         }
         throw new IllegalArgumentException(
@@ -41,6 +42,6 @@ public record ItemRef(Box box, String id) {
 
     @Override
     public String toString() {
-        return box + "/" + id;
+        return kind + "/" + id;
     }
 }

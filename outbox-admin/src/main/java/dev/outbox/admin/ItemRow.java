@@ -2,6 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.Status;
 import dev.outbox.internal.HeadersText;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.sql.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -10,33 +11,13 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** An item as a row of an answer. */
+/** Reads an item from a row. */
 final class ItemRow {
-    /** What a statement on PostgreSQL selects. */
-    static final String POSTGRES = """
-            {work_item_id} AS id, {status} AS status, {sequence} AS sequence, {topic} AS topic,
-                    {message_key} AS message_key, COALESCE({message_id}, {work_item_id}::text) AS message_id,
-                    {correlation_id} AS correlation_id, {tenant_id} AS tenant_id, {consumer} AS consumer,
-                    {source} AS source, {attempt_count} AS attempt_count, {created_on} AS created_on, {due_on} AS due_on,
-                    {processed_on} AS processed_on, {processed_by} AS processed_by, {blocks_key} AS blocks_key,
-                    {last_error} AS last_error""";
-
-    /** What a statement on SQL Server selects. */
-    static final String SQL_SERVER = """
-            {work_item_id} AS id, {status} AS status, {sequence} AS sequence, {topic} AS topic,
-                    {message_key} AS message_key,
-                    COALESCE({message_id}, LOWER(CAST({work_item_id} AS nvarchar(36)))) AS message_id,
-                    {correlation_id} AS correlation_id, {tenant_id} AS tenant_id, {consumer} AS consumer,
-                    {source} AS source, {attempt_count} AS attempt_count,
-                    CAST({created_on} AS datetimeoffset(7)) AS created_on, CAST({due_on} AS datetimeoffset(7)) AS due_on,
-                    CAST({processed_on} AS datetimeoffset(7)) AS processed_on, {processed_by} AS processed_by,
-                    {blocks_key} AS blocks_key, {last_error} AS last_error""";
-
     private ItemRow() {}
 
-    static Item read(ResultSet row, Box box) throws SQLException {
+    static Item read(ResultSet row, TableKind kind) throws SQLException {
         return new Item(
-                new ItemRef(box, row.getString("id").toLowerCase(Locale.ROOT)),
+                new ItemRef(kind, row.getString("id").toLowerCase(Locale.ROOT)),
                 Status.ofCode(row.getInt("status")),
                 row.getLong("sequence"),
                 row.getString("topic"),
@@ -55,9 +36,9 @@ final class ItemRow {
                 row.getString("last_error"));
     }
 
-    static ItemDetail detail(ResultSet row, Box box, boolean withPayload) throws SQLException {
+    static ItemDetail detail(ResultSet row, TableKind kind, boolean withPayload) throws SQLException {
         return new ItemDetail(
-                read(row, box),
+                read(row, kind),
                 headers(row.getString("headers")),
                 row.getString("content_type"),
                 withPayload ? row.getString("payload") : null,
@@ -68,7 +49,7 @@ final class ItemRow {
         return bytes == null ? null : Base64.getEncoder().encodeToString(bytes);
     }
 
-    /** What is Dead because nobody can read it can still be looked at. */
+    /** An item that is Dead because its headers cannot be read can still be shown. */
     private static Map<String, String> headers(@Nullable String text) {
         try {
             return HeadersText.read(text);

@@ -5,13 +5,13 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A poller that tells of itself in the table {@code outbox_pollers}, every 30 seconds.
+ * A poller as it reports itself in the table {@code outbox_pollers}, every 30 seconds.
  *
- * @param version of the library
- * @param phase of the layout that it reads: 0 to 4, or {@code 3 renaming}
- * @param silentFor how long ago it last told of itself
- * @param lastSuccess when it last reached the table
- * @param longestDelivery the longest it has seen since it started
+ * @param version the version of the library
+ * @param phase the phase of the layout that it reads: 0 to 4, or {@code 3 renaming}
+ * @param silentFor how long ago it last reported itself
+ * @param lastSuccess when it last claimed successfully
+ * @param longestDelivery its longest delivery since it started
  * @param lastErrorOn when it last survived an {@link Error}; null if it survived none since it started
  * @param lastError that error, in one line
  */
@@ -26,7 +26,7 @@ public record KnownPoller(
         Duration longestDelivery,
         @Nullable Instant lastErrorOn,
         @Nullable String lastError) {
-    /** How long after an error somebody should look. */
+    /** How long after an error it is reported as trouble. */
     private static final Duration RECENT = Duration.ofHours(1);
 
     boolean hasRecentError(Instant now) {

@@ -1,5 +1,6 @@
 package dev.outbox.admin;
 
+import dev.outbox.jdbc.TableKind;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -11,8 +12,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Makes one page of what two tables answer. Each keeps the order it has; each is asked for one item more than the page
- * holds, which tells whether there is another page.
+ * Merges the items of two tables into one page. The items of each table keep their order. Each table is asked for one item more
+ * than the page holds, which tells whether there is another page.
  */
 final class Merge {
     private Merge() {}
@@ -21,7 +22,7 @@ final class Merge {
         List<Deque<Item>> left = new ArrayList<>();
         parts.forEach(part -> left.add(new ArrayDeque<>(part)));
         List<Item> items = new ArrayList<>();
-        Map<Box, String> ends = new EnumMap<>(Box.class);
+        Map<TableKind, String> ends = new EnumMap<>(TableKind.class);
         while (true) {
             left.removeIf(Deque::isEmpty);
             if (left.isEmpty()) {
@@ -35,7 +36,7 @@ final class Merge {
                     .orElseThrow()
                     .remove();
             items.add(next);
-            ends.put(next.ref().box(), position.apply(next));
+            ends.put(next.ref().kind(), position.apply(next));
         }
     }
 }

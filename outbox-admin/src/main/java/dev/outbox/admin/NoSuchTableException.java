@@ -2,7 +2,7 @@ package dev.outbox.admin;
 
 import dev.outbox.OutboxException;
 
-/** There is no such outbox or inbox table; the message names it, and says what to do. */
+/** An outbox or inbox table is missing. The message names it and says what to do. */
 public final class NoSuchTableException extends OutboxException {
     private static final long serialVersionUID = 1L;
 

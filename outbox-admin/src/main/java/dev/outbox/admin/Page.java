@@ -1,42 +1,43 @@
 package dev.outbox.admin;
 
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.TableKind;
 import java.util.EnumMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which part of a list: so many items, from the start or from where the page before ended. What comes in or goes out
- * between two pages shifts nothing. Immutable.
+ * One page of a list: a number of items, from the start or from the end of the page before. Items that are added or removed
+ * between two pages shift nothing. Immutable.
  */
 public final class Page {
     private static final int MAX_SIZE = 1_000;
 
     private final int size;
-    private final Map<Box, String> positions;
+    private final Map<TableKind, String> positions;
 
-    private Page(int size, Map<Box, String> positions) {
+    private Page(int size, Map<TableKind, String> positions) {
         this.size = Require.between("page size", size, 1, MAX_SIZE);
         this.positions = positions;
     }
 
-    /** The first so many, 1 to 1,000. */
+    /** The first page, of 1 to 1,000 items. */
     public static Page first(int size) {
         return new Page(size, Map.of());
     }
 
     /**
-     * The next so many after the page whose {@link ItemPage#next} had this {@link #token}.
+     * The page after the one whose {@link ItemPage#next} had this {@link #token}.
      *
-     * @throws IllegalArgumentException if it is no token
+     * @throws IllegalArgumentException if the text is not a token
      */
     public static Page after(String token, int size) {
-        Map<Box, String> positions = new EnumMap<>(Box.class);
+        Map<TableKind, String> positions = new EnumMap<>(TableKind.class);
         for (String part : Require.present("token", token).split(",", -1)) {
             int at = part.indexOf('@');
-            for (Box box : Box.values()) {
-                if (at > 0 && part.substring(0, at).equals(box.toString())) {
-                    positions.put(box, part.substring(at + 1));
+            for (TableKind kind : TableKind.values()) {
+                if (at > 0 && part.substring(0, at).equals(kind.toString())) {
+                    positions.put(kind, part.substring(at + 1));
                 }
             }
         }
@@ -46,11 +47,13 @@ public final class Page {
         return new Page(size, positions);
     }
 
-    /** As text, to be carried to another call or process. Empty for a first page. */
+    /** The page as text, for another call or process. Empty for a first page. */
     public String token() {
         StringBuilder token = new StringBuilder();
-        positions.forEach((box, position) ->
-                token.append(token.isEmpty() ? "" : ",").append(box).append('@').append(position));
+        positions.forEach((kind, position) -> token.append(token.isEmpty() ? "" : ",")
+                .append(kind)
+                .append('@')
+                .append(position));
         return token.toString();
     }
 
@@ -60,16 +63,16 @@ public final class Page {
 
     /** Where this table's part of the page before ended; null at the start. */
     @Nullable
-    String position(Box box) {
-        return positions.get(box);
+    String position(TableKind kind) {
+        return positions.get(kind);
     }
 
     static IllegalArgumentException malformed(String token) {
         return new IllegalArgumentException("\"" + token + "\" is not the end of a page; take it from the page before");
     }
 
-    Page movedTo(Map<Box, String> ends) {
-        Map<Box, String> moved = new EnumMap<>(Box.class);
+    Page movedTo(Map<TableKind, String> ends) {
+        Map<TableKind, String> moved = new EnumMap<>(TableKind.class);
         moved.putAll(positions);
         moved.putAll(ends);
         return new Page(size, moved);

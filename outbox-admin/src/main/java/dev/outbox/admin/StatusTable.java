@@ -1,6 +1,9 @@
 package dev.outbox.admin;
 
 import dev.outbox.Status;
+import dev.outbox.admin.internal.AdminSession;
+import dev.outbox.admin.internal.AdminTable;
+import dev.outbox.admin.internal.StatusStatements;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Timestamps;
@@ -14,27 +17,27 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Asks one table how it is doing. */
+/** Reads how one table is doing. */
 final class StatusTable {
     private static final int MOST_KEYS = 100;
     private static final int SAMPLE = 10_000;
     private static final Duration RECENTLY = Duration.ofMinutes(5);
 
-    private final Session session;
+    private final AdminSession session;
     private final AdminTable table;
-    private final Flavor.StatusSql sql;
+    private final StatusStatements sql;
 
-    StatusTable(Session session, AdminTable table) {
+    StatusTable(AdminSession session, AdminTable table) {
         this.session = session;
         this.table = table;
-        this.sql = session.flavor().status();
+        this.sql = session.dialect().status();
     }
 
-    /** @param exactly whether what is Done is counted too, which reads all of it */
+    /** @param exactly whether Done items are counted, which reads all of them */
     TableStatus status(boolean exactly) throws SQLException {
         if (table.phase().before(Phase.FLIPPED)) {
             return new TableStatus(
-                    table.box(),
+                    table.kind(),
                     table.name().toString(),
                     table.phase().number(),
                     List.of(),
@@ -48,14 +51,14 @@ final class StatusTable {
         long open = counts.stream().mapToLong(TopicCount::items).sum();
         Done done = exactly ? count(counts) : about(open);
         return new TableStatus(
-                table.box(),
+                table.kind(),
                 table.name().toString(),
                 table.phase().number(),
                 counts,
                 done.items,
                 done.about,
                 blocked(),
-                pace(),
+                throughput(),
                 pollers());
     }
 
@@ -69,9 +72,8 @@ final class StatusTable {
 
     private Done about(long open) throws SQLException {
         try (Query query = session.query(table, sql.doneAbout())) {
-            query.set("most", LookupTable.SMALL)
-                    .set("table", session.text(table.layout().table()));
-            return Session.one(query, row -> {
+            query.set("most", LookupTable.SMALL).set("table", session.text(table.quoted()));
+            return AdminSession.one(query, row -> {
                 long counted = row.getLong("counted");
                 return counted < LookupTable.SMALL
                         ? new Done(counted, false)
@@ -80,7 +82,7 @@ final class StatusTable {
         }
     }
 
-    /** How many are Done, or about that many. */
+    /** How many items are Done, counted or estimated. */
     long doneAbout() throws SQLException {
         Backlog open = backlog(Backlog.MOST);
         return about(open.ready() + open.processing() + open.dead()).items;
@@ -88,7 +90,7 @@ final class StatusTable {
 
     private List<TopicCount> counts(String statement) throws SQLException {
         try (Query query = session.query(table, statement)) {
-            return Session.list(
+            return AdminSession.list(
                     query,
                     row -> new TopicCount(
                             row.getString("topic"),
@@ -99,9 +101,9 @@ final class StatusTable {
         }
     }
 
-    private Optional<Pace> pace() throws SQLException {
+    private Optional<Throughput> throughput() throws SQLException {
         try (Query query = session.query(table, sql.recent())) {
-            List<Optional<Pace>> paces = Session.list(query.set("most", SAMPLE), row -> {
+            List<Optional<Throughput>> found = AdminSession.list(query.set("most", SAMPLE), row -> {
                 long items = row.getLong("items");
                 Duration span = micros(row, "span");
                 if (items == 0 || span == null) {
@@ -109,25 +111,25 @@ final class StatusTable {
                 }
                 long recent = row.getLong("recent");
                 Duration over = recent < SAMPLE || span.compareTo(RECENTLY) > 0 ? RECENTLY : span;
-                return Optional.of(new Pace(
+                return Optional.of(new Throughput(
                         items,
                         recent / Math.max(0.001, over.toMillis() / 1000.0),
                         micros(row, "p50"),
                         micros(row, "p95"),
                         micros(row, "p99")));
             });
-            return paces.stream().findFirst().flatMap(pace -> pace);
+            return found.stream().findFirst().flatMap(throughput -> throughput);
         }
     }
 
     List<BlockedKey> blocked() throws SQLException {
         try (Query query = session.query(table, sql.blocked())) {
-            return Session.list(
+            return AdminSession.list(
                     query.set("most", MOST_KEYS).set("sample", SAMPLE),
                     row -> new BlockedKey(
                             row.getString("message_key"),
                             row.getString("consumer"),
-                            new ItemRef(table.box(), row.getString("id").toLowerCase(Locale.ROOT)),
+                            new ItemRef(table.kind(), row.getString("id").toLowerCase(Locale.ROOT)),
                             Status.ofCode(row.getInt("status")),
                             row.getInt("attempt_count"),
                             Timestamps.readOptional(row, "due_on"),
@@ -139,18 +141,18 @@ final class StatusTable {
     /** How many Dead items hold back their keys, counted up to 100. */
     long blockingDead() throws SQLException {
         try (Query query = session.query(table, sql.blockingDead())) {
-            return Session.one(query.set("most", MOST_KEYS), row -> row.getLong("items"));
+            return AdminSession.one(query.set("most", MOST_KEYS), row -> row.getLong("items"));
         }
     }
 
-    /** @param most what is more is not counted */
+    /** @param most the limit of each count */
     Backlog backlog(int most) throws SQLException {
         if (table.phase().before(Phase.FLIPPED)) {
             return new Backlog(0, 0, 0, Optional.empty());
         }
         Optional<Duration> oldestDue = oldestDue();
         try (Query query = session.query(table, sql.backlog())) {
-            return Session.one(
+            return AdminSession.one(
                     query.set("most", most),
                     row -> new Backlog(
                             row.getLong("ready"), row.getLong("processing"), row.getLong("dead"), oldestDue));
@@ -159,34 +161,34 @@ final class StatusTable {
 
     Optional<Duration> oldestDue() throws SQLException {
         try (Query query = session.query(table, sql.oldestDue())) {
-            return Session.one(query.set("most", SAMPLE), row -> Optional.ofNullable(micros(row, "oldest")));
+            return AdminSession.one(query.set("most", SAMPLE), row -> Optional.ofNullable(micros(row, "oldest")));
         }
     }
 
-    /** How long ago the first of those that are there was Done. */
+    /** How long ago the first of the Done items that are still there became Done. */
     Optional<Duration> oldestDone() throws SQLException {
         try (Query query = session.query(table, sql.oldestDone())) {
-            return Session.one(query, row -> Optional.ofNullable(micros(row, "oldest")));
+            return AdminSession.one(query, row -> Optional.ofNullable(micros(row, "oldest")));
         }
     }
 
     Instant now() throws SQLException {
         try (Query query = session.query(table, sql.now())) {
-            return Session.one(query, row -> Timestamps.read(row, "now"));
+            return AdminSession.one(query, row -> Timestamps.read(row, "now"));
         }
     }
 
-    /** @param oldest how long ago the first of them ended; null if they have no end */
+    /** @param oldest how long ago the first of these leases ended; null if none has an end */
     record Stuck(long items, @Nullable Duration oldest) {}
 
     Stuck stuck(Duration since) throws SQLException {
         try (Query query = session.query(table, sql.stuck())) {
             query.set("stuck", since).set("most", SAMPLE);
-            return Session.one(query, row -> new Stuck(row.getLong("items"), micros(row, "oldest")));
+            return AdminSession.one(query, row -> new Stuck(row.getLong("items"), micros(row, "oldest")));
         }
     }
 
-    /** Items of one topic that nobody delivers. */
+    /** Items of one topic that no poller delivers. */
     record Unhandled(
             String topic,
             long items,
@@ -196,7 +198,7 @@ final class StatusTable {
     List<Unhandled> unhandled(Duration late) throws SQLException {
         try (Query query = session.query(table, sql.unhandled())) {
             query.set("late", late).set("most", SAMPLE);
-            return Session.list(
+            return AdminSession.list(
                     query,
                     row -> new Unhandled(
                             row.getString("topic"),
@@ -212,7 +214,7 @@ final class StatusTable {
         }
         try (Query query = session.query(table, sql.pollers())) {
             query.set("table_name", session.text(table.name().toString()));
-            return Session.list(
+            return AdminSession.list(
                     query,
                     row -> new KnownPoller(
                             row.getString("poller"),

@@ -1,6 +1,7 @@
 package dev.outbox.admin;
 
 import dev.outbox.Status;
+import dev.outbox.jdbc.TableKind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -10,23 +11,23 @@ import java.util.Optional;
  * How a table is doing.
  *
  * @param table with its schema
- * @param phase of its layout, 0 to 4; of a table before phase 3 nothing else is told
- * @param counts by topic and status; Done is among them only if that was asked for
- * @param done how many are Done
- * @param doneIsAbout whether that is an estimate
+ * @param phase of its layout, 0 to 4; a table before phase 3 has no other figures
+ * @param counts by topic and status; Done is among them only in {@link Admin#statusExactly}
+ * @param done how many items are Done
+ * @param doneIsAbout whether {@code done} is an estimate
  * @param blocked at most 100 keys
- * @param pace empty if nothing that was Done is kept
- * @param pollers that tell of themselves; empty where the table for that is missing
+ * @param throughput empty if no Done item is kept
+ * @param pollers those in the table of the pollers; empty if there is no such table
  */
 public record TableStatus(
-        Box box,
+        TableKind kind,
         String table,
         int phase,
         List<TopicCount> counts,
         long done,
         boolean doneIsAbout,
         List<BlockedKey> blocked,
-        Optional<Pace> pace,
+        Optional<Throughput> throughput,
         List<KnownPoller> pollers) {
     public TableStatus {
         counts = List.copyOf(counts);
@@ -44,7 +45,7 @@ public record TableStatus(
                         .sum();
     }
 
-    /** For how long the oldest due item of any topic has been due; empty if none is. */
+    /** For how long the oldest due item of all topics has been due; empty if none is. */
     public Optional<Duration> oldestDue() {
         return counts.stream()
                 .map(TopicCount::oldestDue)

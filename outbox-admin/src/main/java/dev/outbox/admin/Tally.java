@@ -6,7 +6,7 @@ import java.util.Set;
 
 /** Adds up what an action did to one batch after the other. */
 final class Tally {
-    /** So many items are shown of those that an action was about. */
+    /** How many items of each sort a result shows. */
     static final int SHOWN = 20;
 
     private final boolean dryRun;
@@ -37,7 +37,7 @@ final class Tally {
                 show(item);
             } else {
                 String obstacle = action.obstacle(item);
-                skip(item.ref(), obstacle == null ? "somebody else is at it, or was" : obstacle);
+                skip(item.ref(), obstacle == null ? "another transaction has it locked, or changed it" : obstacle);
             }
         }
     }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * How many items of a topic have a status.
  *
  * @param topic null for inbox records that were received and not enqueued
- * @param due how many of them could be claimed now, if their keys allow it
- * @param oldestDue for how long the oldest of those has been due; null if none is
+ * @param due how many of them are due; their keys may still make them wait
+ * @param oldestDue for how long the oldest due item has been due; null if none is
  */
 public record TopicCount(
         @Nullable String topic,

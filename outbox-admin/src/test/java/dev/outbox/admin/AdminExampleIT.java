@@ -23,9 +23,9 @@ class AdminExampleIT {
     void anOperatorsDay(DataSource dataSource) {
         OutboxMigrations.installAdmin(dataSource);
         OutboxMigrations.installLookup(dataSource, "outbox");
-        Boxes boxes = boxes(dataSource);
-        ItemRef poison = boxes.dead(Message.to("orders.placed").key("order-42").payload("x"), "cannot parse");
-        boxes.dead(Message.to("orders.placed").payload("x"), "timeout");
+        Tables tables = tables(dataSource);
+        ItemRef poison = tables.dead(Message.to("orders.placed").key("order-42").payload("x"), "cannot parse");
+        tables.dead(Message.to("orders.placed").payload("x"), "timeout");
 
         Admin admin = Admin.of(dataSource).build();
 
@@ -57,9 +57,9 @@ class AdminExampleIT {
         assertThat(diagnoses).isNotEmpty();
     }
 
-    private static Boxes boxes(DataSource dataSource) {
+    private static Tables tables(DataSource dataSource) {
         OutboxMigrations.installInbox(dataSource, "unused");
-        return new Boxes(dataSource, "unused");
+        return new Tables(dataSource, "outbox", "unused");
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.Message;
 import dev.outbox.OnDead;
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.testkit.PostgresExtension;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -21,37 +22,37 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 class HealthIT {
     @RegisterExtension
-    static final PostgresExtension POSTGRES = Boxes.extension();
+    static final PostgresExtension POSTGRES = Tables.extension();
 
-    private Boxes boxes;
+    private Tables tables;
 
     @BeforeEach
     void open(DataSource dataSource) {
-        boxes = new Boxes(dataSource);
+        tables = new Tables(dataSource);
     }
 
     @Test
     void emptyTablesAreUp() {
-        boxes.enqueue(Message.to("orders").payload("x"));
+        tables.enqueue(Message.to("orders").payload("x"));
 
-        assertThat(boxes.admin().health()).isEqualTo(new Health(Health.State.UP, List.of()));
+        assertThat(tables.admin().health()).isEqualTo(new Health(Health.State.UP, List.of()));
     }
 
     @Test
     void whatIsBeyondItsLimitIsToldTogether() {
-        boxes.enqueue(Message.to("orders").key("k").payload("x"));
-        boxes.enqueue(Message.to("orders").payload("x"));
-        boxes.killAll("poison", OnDead.BLOCK);
-        boxes.enqueue(Message.to("orders").payload("x"));
-        boxes.execute("UPDATE outbox SET created_on = created_on - interval '1 hour' WHERE status = 0");
-        boxes.execute("""
+        tables.enqueue(Message.to("orders").key("k").payload("x"));
+        tables.enqueue(Message.to("orders").payload("x"));
+        tables.killAll("poison", OnDead.BLOCK);
+        tables.enqueue(Message.to("orders").payload("x"));
+        tables.execute("UPDATE outbox SET created_on = created_on - interval '1 hour' WHERE status = 0");
+        tables.execute("""
                 INSERT INTO outbox_pollers (started_on, seen_on, lease_ms, longest_delivery_ms, phase, table_name, poller,
                     version)
                 VALUES (statement_timestamp(), statement_timestamp() - interval '1 hour', 30000, 10, 4, 'public.outbox',
                         'node-1', '1')
                 """);
 
-        Health health = boxes.admin().health(HealthLimits.standard().dead(1));
+        Health health = tables.admin().health(HealthLimits.standard().dead(1));
 
         assertThat(health.state()).isEqualTo(Health.State.DEGRADED);
         assertThat(health.reasons())
@@ -61,7 +62,7 @@ class HealthIT {
                         reason -> assertThat(reason).startsWith("public.outbox: 1 key is blocked by a Dead item"),
                         reason ->
                                 assertThat(reason).startsWith("public.outbox: poller node-1 has been silent for PT1H"));
-        assertThat(boxes.admin()
+        assertThat(tables.admin()
                         .health(HealthLimits.standard()
                                 .oldestDue(Duration.ofHours(3))
                                 .dead(2)
@@ -72,7 +73,7 @@ class HealthIT {
 
     @Test
     void aPollerThatWasReplacedIsNotMissed() {
-        boxes.execute("""
+        tables.execute("""
                 INSERT INTO outbox_pollers (started_on, seen_on, lease_ms, longest_delivery_ms, phase, table_name, poller,
                     version)
                 VALUES (statement_timestamp(), statement_timestamp() - interval '1 hour', 30000, 10, 4, 'public.outbox',
@@ -80,12 +81,12 @@ class HealthIT {
                     (statement_timestamp(), statement_timestamp(), 30000, 10, 4, 'public.outbox', 'its successor', '1')
                 """);
 
-        assertThat(boxes.admin().health()).isEqualTo(new Health(Health.State.UP, List.of()));
+        assertThat(tables.admin().health()).isEqualTo(new Health(Health.State.UP, List.of()));
     }
 
     @Test
     void aPollerThatSurvivedAnErrorWithinTheHourIsAReason() {
-        boxes.execute("""
+        tables.execute("""
                 INSERT INTO outbox_pollers (started_on, seen_on, last_error_on, last_error, lease_ms, longest_delivery_ms,
                     phase, table_name, poller, version)
                 VALUES (statement_timestamp(), statement_timestamp(), statement_timestamp() - interval '50 minutes',
@@ -94,7 +95,7 @@ class HealthIT {
                         'java.lang.StackOverflowError', 30000, 10, 4, 'public.outbox', 'recovered', '1')
                 """);
 
-        Health health = boxes.admin().health();
+        Health health = tables.admin().health();
 
         assertThat(health.state()).isEqualTo(Health.State.DEGRADED);
         assertThat(health.reasons())
@@ -106,39 +107,39 @@ class HealthIT {
 
     @Test
     void aTableOnItsWayIsNoReasonToBeDown() {
-        boxes.execute("COMMENT ON TABLE inbox IS 'dev.outbox inbox phase 2'");
+        tables.execute("COMMENT ON TABLE inbox IS 'dev.outbox inbox phase 2'");
 
-        assertThat(boxes.admin().health().state()).isEqualTo(Health.State.UP);
+        assertThat(tables.admin().health().state()).isEqualTo(Health.State.UP);
     }
 
     @Test
     @Timeout(120)
     void nobodyWaitsLongForATableThatIsLocked() throws SQLException {
         Admin admin =
-                Admin.of(boxes.dataSource).glanceTimeout(Duration.ofSeconds(1)).build();
-        try (Connection holder = boxes.dataSource.getConnection();
+                Admin.of(tables.dataSource).glanceTimeout(Duration.ofSeconds(1)).build();
+        try (Connection holder = tables.dataSource.getConnection();
                 Statement statement = holder.createStatement()) {
             holder.setAutoCommit(false);
             statement.execute("LOCK TABLE outbox IN ACCESS EXCLUSIVE MODE");
 
             assertThat(admin.health().state()).isEqualTo(Health.State.DOWN);
-            assertThatThrownBy(() -> admin.backlog(Box.OUTBOX))
+            assertThatThrownBy(() -> admin.backlog(TableKind.OUTBOX))
                     .isInstanceOfSatisfying(
                             OutboxException.class,
                             e -> assertThat(e.isRetryable()).isTrue());
             holder.rollback();
         }
-        assertThat(boxes.admin().health().state()).isEqualTo(Health.State.UP);
+        assertThat(tables.admin().health().state()).isEqualTo(Health.State.UP);
     }
 
     @Test
     void aDatabaseThatDoesNotAnswerIsDownAndNothingIsThrown() {
         PGSimpleDataSource nowhere = new PGSimpleDataSource();
         nowhere.setUrl("jdbc:postgresql://localhost:1/nowhere?password=secret");
-        boxes.execute("DROP TABLE outbox, inbox");
+        tables.execute("DROP TABLE outbox, inbox");
 
         assertThat(Admin.of(nowhere).build().health().state()).isEqualTo(Health.State.DOWN);
         assertThat(Admin.of(nowhere).build().health().reasons().toString()).doesNotContain("secret");
-        assertThat(boxes.admin().health().reasons()).singleElement().asString().contains("outbox-migrations");
+        assertThat(tables.admin().health().reasons()).singleElement().asString().contains("outbox-migrations");
     }
 }

@@ -17,26 +17,26 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 class LookupIT {
     @RegisterExtension
-    static final PostgresExtension POSTGRES = Boxes.extension();
+    static final PostgresExtension POSTGRES = Tables.extension();
 
-    private Boxes boxes;
+    private Tables tables;
     private Lookup lookup;
 
     @BeforeEach
     void open(DataSource dataSource) {
-        boxes = new Boxes(dataSource);
-        lookup = boxes.admin().lookup();
+        tables = new Tables(dataSource);
+        lookup = tables.admin().lookup();
     }
 
     @Test
     void aKeyTellsItsStoryInOrder() {
-        boxes.enqueue(Message.to("orders.placed").key("order-42").payload("1"));
-        boxes.deliver();
-        boxes.dead(Message.to("orders.paid").key("order-42").payload("2"), "no route");
-        boxes.enqueue(
+        tables.enqueue(Message.to("orders.placed").key("order-42").payload("1"));
+        tables.deliver();
+        tables.dead(Message.to("orders.paid").key("order-42").payload("2"), "no route");
+        tables.enqueue(
                 Incoming.from("bank", "m-1").topic("payments").key("order-42").payload("3"));
-        boxes.enqueue(Message.to("orders.sent").key("order-42").payload("4"));
-        boxes.enqueue(Message.to("orders.sent").key("order-43").payload("5"));
+        tables.enqueue(Message.to("orders.sent").key("order-42").payload("4"));
+        tables.enqueue(Message.to("orders.sent").key("order-43").payload("5"));
 
         ItemPage story = lookup.byKey("order-42", Page.first(10));
 
@@ -54,9 +54,9 @@ class LookupIT {
 
     @Test
     void itemsAreFoundByCorrelationTenantAndId() {
-        String id = boxes.enqueue(
+        String id = tables.enqueue(
                 Message.to("orders").correlationId("c-1").tenantId("acme").payload("1"));
-        boxes.enqueue(
+        tables.enqueue(
                 Message.to("orders").correlationId("c-2").tenantId("umbrella").payload("2"));
 
         assertThat(lookup.byCorrelation("c-1", Page.first(5)).items())
@@ -79,14 +79,14 @@ class LookupIT {
                 .hasMessageContaining("\"public.outbox\"")
                 .hasMessageContaining("installLookup");
 
-        OutboxMigrations.installLookup(boxes.dataSource, "outbox");
-        OutboxMigrations.installLookup(boxes.dataSource, "outbox"); // may be repeated
+        OutboxMigrations.installLookup(tables.dataSource, "outbox");
+        OutboxMigrations.installLookup(tables.dataSource, "outbox"); // may be repeated
 
         assertThat(lookup.byKey("order-1", Page.first(5)).items()).hasSize(1);
         assertThat(lookup.byCorrelation("none", Page.first(5)).items()).isEmpty();
         assertThat(lookup.byTenant("none", Page.first(5)).items()).isEmpty();
-        boxes.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'outbox_by_key'::regclass");
-        assertThatThrownBy(() -> boxes.admin().lookup().byKey("order-1", Page.first(5)))
+        tables.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'outbox_by_key'::regclass");
+        assertThatThrownBy(() -> tables.admin().lookup().byKey("order-1", Page.first(5)))
                 .hasMessageContaining("installLookup");
     }
 
@@ -98,7 +98,7 @@ class LookupIT {
     }
 
     private void fill(int rows) {
-        boxes.execute("""
+        tables.execute("""
                 INSERT INTO outbox (work_item_id, topic, message_key, payload, status, processed_on)
                 SELECT gen_random_uuid(), 'orders', 'order-' || n, 'x', 2, statement_timestamp()
                 FROM generate_series(1, ?) AS n

@@ -24,7 +24,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 class PollersIT {
     @RegisterExtension
-    static final PostgresExtension POSTGRES = Boxes.extension();
+    static final PostgresExtension POSTGRES = Tables.extension();
 
     private static final Heartbeat BEAT = new Heartbeat(
             "node-1",
@@ -37,17 +37,18 @@ class PollersIT {
             null,
             false);
 
-    private Boxes boxes;
+    private Tables tables;
 
     @BeforeEach
     void open(DataSource dataSource) {
-        boxes = new Boxes(dataSource);
+        tables = new Tables(dataSource);
     }
 
     @Test
     void aRunningPollerTellsOfItselfUntilItIsClosed() {
-        boxes.enqueue(Message.to("orders").payload("x"));
-        try (Poller poller = boxes.outbox.poller().name("node-1").to(item -> {}).start()) {
+        tables.enqueue(Message.to("orders").payload("x"));
+        try (Poller poller =
+                tables.outbox.poller().name("node-1").to(item -> {}).start()) {
             await().atMost(Duration.ofMinutes(2)).until(() -> !pollers().isEmpty());
 
             assertThat(pollers()).singleElement().satisfies(known -> {
@@ -62,14 +63,14 @@ class PollersIT {
 
     @Test
     void aHeartbeatTellsWhatTheDoctorAsks() {
-        boxes.outbox.source().heartbeat(BEAT);
-        boxes.inbox.source().heartbeat(BEAT);
-        boxes.execute("UPDATE outbox_pollers SET seen_on = seen_on - interval '1 hour'");
+        tables.outbox.source().heartbeat(BEAT);
+        tables.inbox.source().heartbeat(BEAT);
+        tables.execute("UPDATE outbox_pollers SET seen_on = seen_on - interval '1 hour'");
         assertThat(pollers())
                 .singleElement()
                 .satisfies(known -> assertThat(known.silentFor()).isGreaterThanOrEqualTo(Duration.ofHours(1)));
 
-        boxes.outbox.source().heartbeat(BEAT);
+        tables.outbox.source().heartbeat(BEAT);
 
         assertThat(pollers()).singleElement().satisfies(known -> {
             assertThat(known.silentFor()).isLessThan(Duration.ofHours(1));
@@ -77,18 +78,18 @@ class PollersIT {
             assertThat(known.longestDelivery()).isEqualTo(Duration.ofMillis(250));
             assertThat(Duration.between(known.startedOn(), known.lastSuccess())).isGreaterThan(Duration.ofHours(1));
         });
-        assertThat(boxes.admin().status().get(1).pollers()).hasSize(1);
+        assertThat(tables.admin().status().get(1).pollers()).hasSize(1);
     }
 
     @Test
     void aHeartbeatTellsOfTheLastErrorThatThePollerSurvived() {
-        boxes.outbox.source().heartbeat(BEAT);
+        tables.outbox.source().heartbeat(BEAT);
         assertThat(pollers()).singleElement().satisfies(known -> {
             assertThat(known.lastErrorOn()).isNull();
             assertThat(known.lastError()).isNull();
         });
 
-        boxes.outbox.source().heartbeat(survived("java.lang.OutOfMemoryError: Java heap space", Duration.ofHours(1)));
+        tables.outbox.source().heartbeat(survived("java.lang.OutOfMemoryError: Java heap space", Duration.ofHours(1)));
 
         assertThat(pollers()).singleElement().satisfies(known -> {
             assertThat(known.lastError()).isEqualTo("java.lang.OutOfMemoryError: Java heap space");
@@ -98,7 +99,7 @@ class PollersIT {
 
     @Test
     void anErrorThatIsNoProperTextIsToldAllTheSame() {
-        boxes.outbox.source().heartbeat(survived("bad \u0000" + "\uD83D\uDE80".repeat(2_000), Duration.ZERO));
+        tables.outbox.source().heartbeat(survived("bad \u0000" + "\uD83D\uDE80".repeat(2_000), Duration.ZERO));
 
         assertThat(pollers())
                 .singleElement()
@@ -109,8 +110,8 @@ class PollersIT {
 
     @Test
     void aTableWithoutTheColumnsOfTheErrorIsComplainedOfOnce() {
-        boxes.execute("ALTER TABLE outbox_pollers DROP COLUMN last_error");
-        var source = boxes.outbox.source();
+        tables.execute("ALTER TABLE outbox_pollers DROP COLUMN last_error");
+        var source = tables.outbox.source();
 
         assertThatThrownBy(() -> source.heartbeat(BEAT))
                 .isInstanceOf(OutboxException.class)
@@ -118,15 +119,15 @@ class PollersIT {
         source.heartbeat(BEAT);
 
         assertThat(pollers()).isEmpty();
-        assertThat(boxes.admin().health().state()).isEqualTo(Health.State.UP);
+        assertThat(tables.admin().health().state()).isEqualTo(Health.State.UP);
     }
 
     @Test
     void whoIsSilentForADayIsForgotten() {
-        boxes.outbox.source().heartbeat(BEAT);
-        boxes.execute("UPDATE outbox_pollers SET poller = 'gone', seen_on = seen_on - interval '25 hours'");
+        tables.outbox.source().heartbeat(BEAT);
+        tables.execute("UPDATE outbox_pollers SET poller = 'gone', seen_on = seen_on - interval '25 hours'");
 
-        boxes.outbox.source().heartbeat(BEAT);
+        tables.outbox.source().heartbeat(BEAT);
 
         assertThat(pollers()).extracting(KnownPoller::name).containsExactly("node-1");
     }
@@ -134,12 +135,12 @@ class PollersIT {
     /** With a lock timeout, so that a heartbeat that waits fails instead of hanging; this one waits for nobody. */
     @Test
     void aSilentPollerWhoseRowSomebodyHoldsIsLeftAlone(EmbeddedDatabase database) throws SQLException {
-        boxes.outbox.source().heartbeat(BEAT);
-        boxes.execute("UPDATE outbox_pollers SET poller = 'gone', seen_on = seen_on - interval '25 hours'");
+        tables.outbox.source().heartbeat(BEAT);
+        tables.execute("UPDATE outbox_pollers SET poller = 'gone', seen_on = seen_on - interval '25 hours'");
         PGSimpleDataSource impatient = new PGSimpleDataSource();
         impatient.setUrl(database.jdbcUrl());
         impatient.setOptions("-c lock_timeout=1000");
-        try (Connection holder = boxes.dataSource.getConnection();
+        try (Connection holder = tables.dataSource.getConnection();
                 Statement statement = holder.createStatement()) {
             holder.setAutoCommit(false);
             statement.execute("SELECT FROM outbox_pollers WHERE poller = 'gone' FOR UPDATE");
@@ -153,23 +154,23 @@ class PollersIT {
 
     @Test
     void aPollerDeliversWhileItsHeartbeatWaits() throws SQLException {
-        boxes.outbox.source().heartbeat(BEAT);
-        try (Connection holder = boxes.dataSource.getConnection();
+        tables.outbox.source().heartbeat(BEAT);
+        try (Connection holder = tables.dataSource.getConnection();
                 Statement statement = holder.createStatement()) {
             holder.setAutoCommit(false);
             statement.execute("SELECT FROM outbox_pollers WHERE poller = 'node-1' FOR UPDATE");
-            Poller poller = boxes.outbox.poller().name("node-1").to(item -> {}).start();
+            Poller poller = tables.outbox.poller().name("node-1").to(item -> {}).start();
             try {
                 await().atMost(Duration.ofMinutes(2))
-                        .until(() -> boxes.value("""
+                        .until(() -> tables.value("""
                                 SELECT count(*) FROM pg_stat_activity
                                 WHERE datname = current_database() AND wait_event_type = 'Lock'
                                 """).equals("1"));
 
-                boxes.enqueue(Message.to("orders").payload("x"));
+                tables.enqueue(Message.to("orders").payload("x"));
 
                 await().atMost(Duration.ofMinutes(2))
-                        .until(() -> boxes.value("SELECT status FROM outbox").equals("2"));
+                        .until(() -> tables.value("SELECT status FROM outbox").equals("2"));
             } finally {
                 holder.rollback();
                 poller.close();
@@ -179,16 +180,16 @@ class PollersIT {
 
     @Test
     void withoutItsTableAHeartbeatIsNothing() {
-        boxes.execute("ALTER TABLE outbox_pollers RENAME TO elsewhere");
-        var source = boxes.outbox.source();
+        tables.execute("ALTER TABLE outbox_pollers RENAME TO elsewhere");
+        var source = tables.outbox.source();
 
         source.heartbeat(BEAT);
-        assertThat(boxes.admin().status().get(0).pollers()).isEmpty();
+        assertThat(tables.admin().status().get(0).pollers()).isEmpty();
 
-        boxes.execute("ALTER TABLE elsewhere RENAME TO outbox_pollers");
+        tables.execute("ALTER TABLE elsewhere RENAME TO outbox_pollers");
         source.heartbeat(BEAT); // looks again after ten minutes only
         assertThat(pollers()).isEmpty();
-        boxes.outbox.source().heartbeat(BEAT);
+        tables.outbox.source().heartbeat(BEAT);
         assertThat(pollers()).hasSize(1);
     }
 
@@ -206,6 +207,6 @@ class PollersIT {
     }
 
     private List<KnownPoller> pollers() {
-        return boxes.admin().status().get(0).pollers();
+        return tables.admin().status().get(0).pollers();
     }
 }

@@ -10,6 +10,7 @@ import dev.outbox.OnDead;
 import dev.outbox.OutboxException;
 import dev.outbox.WorkItem;
 import dev.outbox.WorkQueue;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Source;
@@ -33,38 +34,38 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** Where items of a key stand after a requeue, and that their key never has two owners at a time. */
 class RequeueOrderIT {
     @RegisterExtension
-    static final PostgresExtension POSTGRES = Boxes.extension();
+    static final PostgresExtension POSTGRES = Tables.extension();
 
     private static final Requeue REQUEUE = Requeue.by("anna", "the broker is back");
     private static final ClaimRequest CLAIM = new ClaimRequest(100, Duration.ofMinutes(5), 10, Set.of(), "node-2");
 
-    private Boxes boxes;
+    private Tables tables;
     private DeadLetters dead;
 
     @BeforeEach
     void open(DataSource dataSource) {
-        boxes = new Boxes(dataSource);
-        dead = boxes.admin().deadLetters();
+        tables = new Tables(dataSource);
+        dead = tables.admin().deadLetters();
     }
 
     @Test
     void skippedItemsGoToTheEndOfTheirKeyInTheirOrder() {
-        ItemRef first = boxes.dead(message("k"), "no route");
-        ItemRef second = boxes.dead(message("k"), "no route");
-        String behind = boxes.enqueue(message("k"));
+        ItemRef first = tables.dead(message("k"), "no route");
+        ItemRef second = tables.dead(message("k"), "no route");
+        String behind = tables.enqueue(message("k"));
 
         assertThat(dead.requeue(List.of(second, first), REQUEUE).count()).isEqualTo(2);
 
         assertThat(idsBySequence("outbox")).containsExactly(behind, first.id(), second.id());
-        assertThat(boxes.deliver()).extracting(WorkItem::id).containsExactly(behind, first.id(), second.id());
+        assertThat(tables.deliver()).extracting(WorkItem::id).containsExactly(behind, first.id(), second.id());
     }
 
     @Test
     void skippedItemsOfAnInboxGoToTheEndOfTheirKey() {
-        ItemRef first = boxes.dead(incoming("m-1", "k"), "no stock");
-        ItemRef second = boxes.dead(incoming("m-2", "k"), "no stock");
-        boxes.enqueue(incoming("m-3", "k"));
-        String behind = boxes.value("SELECT work_item_id FROM inbox WHERE message_id = 'm-3'");
+        ItemRef first = tables.dead(incoming("m-1", "k"), "no stock");
+        ItemRef second = tables.dead(incoming("m-2", "k"), "no stock");
+        tables.enqueue(incoming("m-3", "k"));
+        String behind = tables.value("SELECT work_item_id FROM inbox WHERE message_id = 'm-3'");
 
         assertThat(dead.requeue(DeadFilter.all(), REQUEUE).count()).isEqualTo(2);
 
@@ -73,14 +74,14 @@ class RequeueOrderIT {
 
     @Test
     void severalBatchesOfAKeyKeepTheirOrder() {
-        boxes.execute("""
+        tables.execute("""
                 INSERT INTO outbox (work_item_id, topic, message_key, payload, status, processed_on, last_error)
                 SELECT gen_random_uuid(), 'orders', 'k', 'x', 3, statement_timestamp(), 'e' FROM generate_series(1, 700)
                 """);
         List<String> before = idsBySequence("outbox");
-        String behind = boxes.enqueue(message("k"));
+        String behind = tables.enqueue(message("k"));
         List<ItemRef> refs = new ArrayList<>(
-                before.stream().map(id -> new ItemRef(Box.OUTBOX, id)).toList());
+                before.stream().map(id -> new ItemRef(TableKind.OUTBOX, id)).toList());
         Collections.reverse(refs);
 
         assertThat(dead.requeue(refs, REQUEUE).count()).isEqualTo(700);
@@ -91,7 +92,7 @@ class RequeueOrderIT {
 
     @Test
     void itemsOfMoreKeysThanATransactionMayLockAreRequeued() {
-        boxes.execute("""
+        tables.execute("""
                 INSERT INTO outbox (work_item_id, topic, message_key, payload, status, processed_on, last_error)
                 SELECT gen_random_uuid(), 'orders', 'k' || n, 'x', 3, statement_timestamp() - n * interval '1 ms', 'e'
                 FROM generate_series(1, 600) AS n
@@ -99,7 +100,7 @@ class RequeueOrderIT {
 
         assertThat(dead.requeue(DeadFilter.all(), REQUEUE).count()).isEqualTo(600);
 
-        assertThat(boxes.value("SELECT count(*) FROM outbox WHERE status = 0 AND sequence > 600"))
+        assertThat(tables.value("SELECT count(*) FROM outbox WHERE status = 0 AND sequence > 600"))
                 .isEqualTo("600");
     }
 
@@ -107,61 +108,61 @@ class RequeueOrderIT {
     void anItemThatBlocksItsKeyKeepsItsPlace() {
         List<String> ids = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            ids.add(boxes.enqueue(message("k")));
+            ids.add(tables.enqueue(message("k")));
         }
-        boxes.killAll("poison", OnDead.BLOCK);
-        List<String> before = boxes.rows("SELECT sequence FROM outbox ORDER BY work_item_id");
+        tables.killAll("poison", OnDead.BLOCK);
+        List<String> before = tables.rows("SELECT sequence FROM outbox ORDER BY work_item_id");
 
         assertThat(dead.requeue(DeadFilter.all(), REQUEUE).count()).isOne();
 
-        assertThat(boxes.rows("SELECT sequence FROM outbox ORDER BY work_item_id"))
+        assertThat(tables.rows("SELECT sequence FROM outbox ORDER BY work_item_id"))
                 .isEqualTo(before);
-        assertThat(boxes.deliver()).extracting(WorkItem::id).containsExactlyElementsOf(ids);
+        assertThat(tables.deliver()).extracting(WorkItem::id).containsExactlyElementsOf(ids);
     }
 
     @Test
     void anItemWithoutAKeyKeepsItsPlace() {
-        ItemRef ref = boxes.dead(Message.to("orders").payload("x"), "no route");
-        String before = boxes.value("SELECT sequence FROM outbox");
+        ItemRef ref = tables.dead(Message.to("orders").payload("x"), "no route");
+        String before = tables.value("SELECT sequence FROM outbox");
 
         dead.requeue(List.of(ref), REQUEUE);
 
-        assertThat(boxes.value("SELECT sequence FROM outbox")).isEqualTo(before);
-        assertThat(boxes.deliver()).extracting(WorkItem::id).containsExactly(ref.id());
+        assertThat(tables.value("SELECT sequence FROM outbox")).isEqualTo(before);
+        assertThat(tables.deliver()).extracting(WorkItem::id).containsExactly(ref.id());
     }
 
     @Test
     void aBlockingItemIsDueBeforeASkippedOneOfItsKey() {
-        ItemRef skipped = boxes.dead(message("k"), "no route");
-        String blocking = boxes.enqueue(message("k"));
-        boxes.killAll("poison", OnDead.BLOCK);
+        ItemRef skipped = tables.dead(message("k"), "no route");
+        String blocking = tables.enqueue(message("k"));
+        tables.killAll("poison", OnDead.BLOCK);
 
         dead.requeue(DeadFilter.all(), REQUEUE.perSecond(1));
 
-        assertThat(boxes.rows("SELECT work_item_id FROM outbox ORDER BY due_on"))
+        assertThat(tables.rows("SELECT work_item_id FROM outbox ORDER BY due_on"))
                 .containsExactly(blocking, skipped.id());
         assertThat(idsBySequence("outbox")).containsExactly(blocking, skipped.id());
     }
 
     @Test
     void aRequeueWaitsForAnOpenTransactionThatStoredAMessageOfTheKey() throws Exception {
-        ItemRef ref = boxes.dead(message("k"), "no route");
-        try (Connection tx = boxes.dataSource.getConnection()) {
+        ItemRef ref = tables.dead(message("k"), "no route");
+        try (Connection tx = tables.dataSource.getConnection()) {
             tx.setAutoCommit(false);
-            String open = boxes.outbox.enqueue(tx, message("k")).stored().get(0);
+            String open = tables.outbox.enqueue(tx, message("k")).stored().get(0);
             CompletableFuture<ActionResult> requeue =
                     CompletableFuture.supplyAsync(() -> dead.requeue(List.of(ref), REQUEUE));
 
             await().until(() -> waiting("advisory").equals("1"));
             assertThat(requeue).isNotDone();
             // while it waits, the Dead row is free
-            boxes.execute("UPDATE outbox SET last_error = 'looked at' WHERE status = 3");
-            String committed = boxes.value("SELECT clock_timestamp()");
+            tables.execute("UPDATE outbox SET last_error = 'looked at' WHERE status = 3");
+            String committed = tables.value("SELECT clock_timestamp()");
             tx.commit();
 
             assertThat(requeue.get(1, TimeUnit.MINUTES).count()).isOne();
             assertThat(idsBySequence("outbox")).containsExactly(open, ref.id());
-            assertThat(boxes.value("SELECT due_on >= ?::timestamptz FROM outbox WHERE due_on IS NOT NULL", committed))
+            assertThat(tables.value("SELECT due_on >= ?::timestamptz FROM outbox WHERE due_on IS NOT NULL", committed))
                     .as("no mark of a poller has passed its due time")
                     .isEqualTo("t");
         }
@@ -169,15 +170,15 @@ class RequeueOrderIT {
 
     @Test
     void anEnqueueOfTheKeyWaitsForARequeueThatIsNotCommitted() throws Exception {
-        ItemRef ref = boxes.dead(message("k"), "no route");
-        try (Connection rival = boxes.dataSource.getConnection();
+        ItemRef ref = tables.dead(message("k"), "no route");
+        try (Connection rival = tables.dataSource.getConnection();
                 Statement statement = rival.createStatement()) {
             rival.setAutoCommit(false);
             statement.execute("LOCK TABLE outbox_audit IN EXCLUSIVE MODE"); // the requeue has its locks and stops here
             CompletableFuture<ActionResult> requeue =
                     CompletableFuture.supplyAsync(() -> dead.requeue(List.of(ref), REQUEUE));
             await().until(() -> waiting("relation").equals("1"));
-            CompletableFuture<String> enqueue = CompletableFuture.supplyAsync(() -> boxes.enqueue(message("k")));
+            CompletableFuture<String> enqueue = CompletableFuture.supplyAsync(() -> tables.enqueue(message("k")));
             await().until(() -> waiting("advisory").equals("1"));
             rival.commit();
 
@@ -189,15 +190,15 @@ class RequeueOrderIT {
 
     @Test
     void aRequeueThatWaitsTooLongForAKeyFailsAndMayBeRepeated(EmbeddedDatabase database) throws Exception {
-        ItemRef ref = boxes.dead(message("k"), "no route");
+        ItemRef ref = tables.dead(message("k"), "no route");
         PGSimpleDataSource impatient = new PGSimpleDataSource();
         impatient.setUrl(database.jdbcUrl());
         impatient.setUser(database.user());
         impatient.setOptions("-c lock_timeout=100ms");
         DeadLetters other = Admin.of(impatient).build().deadLetters();
-        try (Connection tx = boxes.dataSource.getConnection()) {
+        try (Connection tx = tables.dataSource.getConnection()) {
             tx.setAutoCommit(false);
-            boxes.outbox.enqueue(tx, message("k"));
+            tables.outbox.enqueue(tx, message("k"));
 
             assertThatThrownBy(() -> other.requeue(List.of(ref), REQUEUE))
                     .isInstanceOfSatisfying(
@@ -206,20 +207,20 @@ class RequeueOrderIT {
             tx.rollback();
         }
 
-        assertThat(boxes.value("SELECT status FROM outbox")).isEqualTo("3");
+        assertThat(tables.value("SELECT status FROM outbox")).isEqualTo("3");
         assertThat(other.requeue(List.of(ref), REQUEUE).count()).isOne();
     }
 
     /** One poller has taken the second item and not committed yet; the first one, which was skipped, is requeued then. */
     @Test
     void aKeyHasOneOwnerWhenASkippedItemIsRequeuedDuringAClaim() throws Exception {
-        ItemRef skipped = boxes.dead(message("k"), "no route");
-        String behind = boxes.enqueue(message("k"));
-        ItemRef skippedIncoming = boxes.dead(incoming("m-1", "k"), "no stock");
-        boxes.enqueue(incoming("m-2", "k"));
+        ItemRef skipped = tables.dead(message("k"), "no route");
+        String behind = tables.enqueue(message("k"));
+        ItemRef skippedIncoming = tables.dead(incoming("m-1", "k"), "no stock");
+        tables.enqueue(incoming("m-2", "k"));
 
         for (String table : List.of("outbox", "inbox")) {
-            try (Connection claiming = boxes.dataSource.getConnection();
+            try (Connection claiming = tables.dataSource.getConnection();
                     Statement claim = claiming.createStatement()) {
                 claiming.setAutoCommit(false);
                 assertThat(claim.executeUpdate("UPDATE " + table + """
@@ -229,7 +230,7 @@ class RequeueOrderIT {
                         """)).isOne();
 
                 dead.requeue(List.of(table.equals("outbox") ? skipped : skippedIncoming), REQUEUE);
-                WorkQueue queue = table.equals("outbox") ? boxes.outbox : boxes.inbox;
+                WorkQueue queue = table.equals("outbox") ? tables.outbox : tables.inbox;
                 List<String> claimed = claimAll(queue.source());
                 claiming.commit();
 
@@ -237,15 +238,15 @@ class RequeueOrderIT {
                 assertThat(claimed).as(table).isEmpty();
             }
         }
-        boxes.execute(
+        tables.execute(
                 "UPDATE outbox SET status = 2, owner_token = NULL, locked_until = NULL WHERE work_item_id = ?::uuid",
                 behind);
-        assertThat(boxes.deliver()).extracting(WorkItem::id).containsExactly(skipped.id());
+        assertThat(tables.deliver()).extracting(WorkItem::id).containsExactly(skipped.id());
     }
 
     /** How many wait for a lock of this type. */
     private String waiting(String type) {
-        return boxes.value("""
+        return tables.value("""
                 SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database
                 WHERE locktype = ? AND NOT granted AND datname = current_database()
                 """, type);
@@ -262,7 +263,7 @@ class RequeueOrderIT {
     }
 
     private String keysWithTwoOwners(String table) {
-        return boxes.value("""
+        return tables.value("""
                 SELECT count(*) FROM (
                     SELECT message_key FROM %s WHERE status = 1 GROUP BY message_key
                     HAVING count(DISTINCT owner_token) > 1) AS keys
@@ -270,7 +271,7 @@ class RequeueOrderIT {
     }
 
     private List<String> idsBySequence(String table) {
-        return boxes.rows("SELECT work_item_id FROM " + table + " ORDER BY sequence");
+        return tables.rows("SELECT work_item_id FROM " + table + " ORDER BY sequence");
     }
 
     private static Message message(String key) {

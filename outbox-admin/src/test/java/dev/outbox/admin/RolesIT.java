@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Role;
 import dev.outbox.spi.Heartbeat;
@@ -32,18 +33,17 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** Each role can do its task, and nothing else. */
 class RolesIT {
     @RegisterExtension
-    static final PostgresExtension POSTGRES = Boxes.extension();
+    static final PostgresExtension POSTGRES = Tables.extension();
 
     private static final String NOT_ALLOWED = "42501";
 
     private final Map<Role, PGSimpleDataSource> roles = new EnumMap<>(Role.class);
-    private Boxes boxes;
-
+    private Tables tables;
     private EmbeddedDatabase database;
 
     @BeforeEach
     void open(DataSource dataSource, EmbeddedDatabase database) {
-        this.boxes = new Boxes(dataSource);
+        this.tables = new Tables(dataSource);
         this.database = database;
     }
 
@@ -52,8 +52,8 @@ class RolesIT {
         return roles.computeIfAbsent(role, missing -> {
             String name = role.name().toLowerCase(Locale.ROOT) + "_"
                     + UUID.randomUUID().toString().substring(0, 8);
-            boxes.execute("CREATE ROLE " + name + " LOGIN PASSWORD 'secret'");
-            boxes.execute(role.grants(name, "public", "outbox", "inbox"));
+            tables.execute("CREATE ROLE " + name + " LOGIN PASSWORD 'secret'");
+            tables.execute(role.grants(name, "public", "outbox", "inbox"));
             PGSimpleDataSource as = new PGSimpleDataSource();
             as.setUrl(database.jdbcUrl());
             as.setUser(name);
@@ -66,13 +66,13 @@ class RolesIT {
     @AfterEach
     void drop() {
         roles.values().forEach(as -> {
-            boxes.execute("DROP OWNED BY " + as.getUser());
-            boxes.execute("DROP ROLE " + as.getUser());
+            tables.execute("DROP OWNED BY " + as.getUser());
+            tables.execute("DROP ROLE " + as.getUser());
         });
     }
 
-    private Boxes as(Role role) {
-        return new Boxes(login(role));
+    private Tables as(Role role) {
+        return new Tables(login(role));
     }
 
     @Test
@@ -89,7 +89,7 @@ class RolesIT {
         as(Role.PRODUCER)
                 .enqueue(Message.to("orders").id(UUID.randomUUID().toString()).payload("x"));
 
-        assertThat(boxes.value("SELECT payload FROM outbox WHERE work_item_id = ?::uuid", id))
+        assertThat(tables.value("SELECT payload FROM outbox WHERE work_item_id = ?::uuid", id))
                 .isEqualTo("x");
         cannot(Role.PRODUCER, "SELECT payload FROM outbox");
         cannot(Role.PRODUCER, "UPDATE outbox SET status = 2");
@@ -112,22 +112,22 @@ class RolesIT {
 
     @Test
     void thePollerMovesWhatOthersStored() {
-        boxes.enqueue(Message.to("orders").key("k").payload("1"));
-        boxes.enqueue(Message.to("orders").payload("2"));
-        boxes.enqueue(Incoming.from("shop", "m-1").topic("orders").payload("x"));
-        Boxes poller = as(Role.POLLER);
+        tables.enqueue(Message.to("orders").key("k").payload("1"));
+        tables.enqueue(Message.to("orders").payload("2"));
+        tables.enqueue(Incoming.from("shop", "m-1").topic("orders").payload("x"));
+        Tables poller = as(Role.POLLER);
 
         assertThat(poller.deliver()).hasSize(2);
         assertThat(poller.inbox.poller().inTransaction((tx, item) -> {}).build().pollOnce())
                 .isOne();
         assertThat(poller.outbox.purge(Duration.ZERO)).isEqualTo(2);
-        boxes.dead(Incoming.from("shop", "m-2").topic("orders").key("k").payload("x"), "e");
+        tables.dead(Incoming.from("shop", "m-2").topic("orders").key("k").payload("x"), "e");
         assertThatCode(() -> poller.inbox.requeue("shop", "m-2")).doesNotThrowAnyException();
         poller.outbox
                 .source()
                 .heartbeat(new Heartbeat(
                         "node-1", "1", Duration.ZERO, null, Duration.ZERO, Duration.ZERO, null, null, false));
-        assertThat(boxes.value("SELECT poller FROM outbox_pollers")).isEqualTo("node-1");
+        assertThat(tables.value("SELECT poller FROM outbox_pollers")).isEqualTo("node-1");
         cannot(Role.POLLER, "INSERT INTO outbox (work_item_id, topic, payload) VALUES (gen_random_uuid(), 't', 'x')");
         cannot(Role.POLLER, "SELECT actor FROM outbox_audit");
         cannot(Role.POLLER, "TRUNCATE outbox");
@@ -135,10 +135,10 @@ class RolesIT {
 
     @Test
     void theViewerSeesAllButThePayload() {
-        ItemRef ref = boxes.dead(Message.to("orders").key("k").header("h", "v").payload("secret"), "e");
-        boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("secret"), "e");
+        ItemRef ref = tables.dead(Message.to("orders").key("k").header("h", "v").payload("secret"), "e");
+        tables.dead(Incoming.from("shop", "m-1").topic("orders").payload("secret"), "e");
         Admin viewer =
-                Admin.of(login(Role.VIEWER)).glanceTimeout(Boxes.PATIENCE).build();
+                Admin.of(login(Role.VIEWER)).glanceTimeout(Tables.PATIENCE).build();
 
         assertThat(viewer.deadLetters()
                         .list(DeadFilter.all().error("e"), Page.first(5))
@@ -150,7 +150,7 @@ class RolesIT {
         assertThat(viewer.statusExactly()).hasSize(2);
         assertThat(viewer.health().state()).isEqualTo(Health.State.UP);
         assertThatCode(() -> viewer.doctor().examine()).doesNotThrowAnyException();
-        assertThat(viewer.purge(Box.OUTBOX, Duration.ZERO, true).count()).isZero();
+        assertThat(viewer.purge(TableKind.OUTBOX, Duration.ZERO, true).count()).isZero();
         assertThat(viewer.deadLetters()
                         .requeue(DeadFilter.all(), Requeue.by("x", "y").asDryRun())
                         .count())
@@ -158,14 +158,14 @@ class RolesIT {
         notAllowed(() -> viewer.deadLetters().showWithPayload(ref));
         notAllowed(() -> viewer.deadLetters().requeue(DeadFilter.all(), Requeue.by("x", "y")));
         notAllowed(() -> viewer.deadLetters().discard(DeadFilter.all(), Discard.by("x", "y")));
-        notAllowed(() -> viewer.purge(Box.OUTBOX, Duration.ZERO, false));
+        notAllowed(() -> viewer.purge(TableKind.OUTBOX, Duration.ZERO, false));
         cannot(Role.VIEWER, "SELECT payload_bytes FROM inbox");
     }
 
     @Test
     void theOperatorActsAndCannotHideIt() {
-        ItemRef requeued = boxes.dead(Message.to("orders").key("k").payload("x"), "e");
-        boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("x"), "e");
+        ItemRef requeued = tables.dead(Message.to("orders").key("k").payload("x"), "e");
+        tables.dead(Incoming.from("shop", "m-1").topic("orders").payload("x"), "e");
         Admin operator = Admin.of(login(Role.OPERATOR)).build();
 
         assertThat(operator.deadLetters().showWithPayload(requeued)).isPresent();
@@ -177,7 +177,7 @@ class RolesIT {
                         .discard(DeadFilter.all(), Discard.by("x", "y"))
                         .count())
                 .isOne();
-        operator.purge(Box.OUTBOX, Duration.ZERO, false);
+        operator.purge(TableKind.OUTBOX, Duration.ZERO, false);
         cannot(Role.OPERATOR, "DELETE FROM outbox_audit");
         cannot(Role.OPERATOR, "UPDATE outbox_audit SET actor = 'somebody'");
         cannot(Role.OPERATOR, "INSERT INTO outbox (work_item_id, topic, payload) VALUES (gen_random_uuid(), 't', 'x')");

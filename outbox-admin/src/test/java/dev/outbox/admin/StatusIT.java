@@ -8,6 +8,7 @@ import dev.outbox.Message;
 import dev.outbox.OnDead;
 import dev.outbox.OutboxException;
 import dev.outbox.Status;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.testkit.PostgresExtension;
 import java.time.Duration;
 import java.util.List;
@@ -19,26 +20,26 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 class StatusIT {
     @RegisterExtension
-    static final PostgresExtension POSTGRES = Boxes.extension();
+    static final PostgresExtension POSTGRES = Tables.extension();
 
-    private Boxes boxes;
+    private Tables tables;
 
     @BeforeEach
     void open(DataSource dataSource) {
-        boxes = new Boxes(dataSource);
+        tables = new Tables(dataSource);
     }
 
     @Test
     void itemsAreCountedByStatusAndTopic() {
-        boxes.dead(Message.to("orders").payload("x"), "e");
-        boxes.enqueue(Message.to("mails").payload("x"));
-        boxes.deliver();
-        boxes.enqueue(Message.to("orders").payload("x"));
-        boxes.enqueue(Message.to("orders").key("k").payload("x"));
-        boxes.enqueue(Message.to("mails").dueIn(Duration.ofHours(1)).payload("x"));
-        boxes.execute(
+        tables.dead(Message.to("orders").payload("x"), "e");
+        tables.enqueue(Message.to("mails").payload("x"));
+        tables.deliver();
+        tables.enqueue(Message.to("orders").payload("x"));
+        tables.enqueue(Message.to("orders").key("k").payload("x"));
+        tables.enqueue(Message.to("mails").dueIn(Duration.ofHours(1)).payload("x"));
+        tables.execute(
                 "UPDATE outbox SET created_on = created_on - interval '1 hour' WHERE status = 0 AND due_on IS NULL");
-        boxes.dead(Incoming.from("shop", "m-1").topic("orders").payload("x"), "e");
+        tables.dead(Incoming.from("shop", "m-1").topic("orders").payload("x"), "e");
 
         TableStatus status = outbox();
 
@@ -52,8 +53,8 @@ class StatusIT {
                 .get()
                 .satisfies(age -> assertThat(age).isBetween(Duration.ofHours(1), Duration.ofHours(2)));
         assertThat(status.phase()).isEqualTo(4);
-        assertThat(boxes.admin().status().get(1).count(Status.DEAD)).isOne();
-        assertThat(boxes.admin().statusExactly().get(0).counts())
+        assertThat(tables.admin().status().get(1).count(Status.DEAD)).isOne();
+        assertThat(tables.admin().statusExactly().get(0).counts())
                 .extracting(count -> count.topic() + " " + count.status() + " " + count.items())
                 .contains("mails DONE 1");
     }
@@ -61,40 +62,40 @@ class StatusIT {
     @Test
     void manyThatAreDoneAreEstimated() {
         done(12_000, Duration.ofSeconds(1));
-        boxes.execute("ANALYZE outbox");
+        tables.execute("ANALYZE outbox");
 
         TableStatus status = outbox();
 
         assertThat(status.doneIsAbout()).isTrue();
         assertThat(status.done()).isBetween(10_000L, 14_000L);
-        assertThat(boxes.admin().statusExactly().get(0).done()).isEqualTo(12_000);
+        assertThat(tables.admin().statusExactly().get(0).done()).isEqualTo(12_000);
     }
 
     @Test
     void thePaceIsThatOfTheLastThatWereDone() {
         done(300, Duration.ofSeconds(2));
 
-        Pace pace = outbox().pace().orElseThrow();
+        Throughput throughput = outbox().throughput().orElseThrow();
 
-        assertThat(pace.sample()).isEqualTo(300);
-        assertThat(pace.perSecond()).isEqualTo(1.0);
-        assertThat(pace.p50()).isEqualTo(Duration.ofSeconds(2));
-        assertThat(pace.p99()).isEqualTo(Duration.ofSeconds(2));
-        assertThat(boxes.admin().status().get(1).pace()).isEmpty();
+        assertThat(throughput.sample()).isEqualTo(300);
+        assertThat(throughput.perSecond()).isEqualTo(1.0);
+        assertThat(throughput.p50()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(throughput.p99()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(tables.admin().status().get(1).throughput()).isEmpty();
     }
 
     @Test
     void aBlockedKeySaysWhatItWaitsFor() {
-        String dead = boxes.enqueue(Message.to("orders").key("blocked").payload("1"));
-        boxes.enqueue(Message.to("orders").key("blocked").payload("2"));
-        boxes.killAll("poison", OnDead.BLOCK);
-        String failing = boxes.enqueue(Message.to("orders").key("failing").payload("1"));
-        boxes.failAll("connection refused");
-        boxes.enqueue(Message.to("orders").key("failing").payload("2"));
-        boxes.enqueue(Message.to("orders").key("failing").payload("3"));
-        boxes.execute("UPDATE outbox SET attempt_count = 1, due_on = statement_timestamp() + interval '2 hours'"
+        String dead = tables.enqueue(Message.to("orders").key("blocked").payload("1"));
+        tables.enqueue(Message.to("orders").key("blocked").payload("2"));
+        tables.killAll("poison", OnDead.BLOCK);
+        String failing = tables.enqueue(Message.to("orders").key("failing").payload("1"));
+        tables.failAll("connection refused");
+        tables.enqueue(Message.to("orders").key("failing").payload("2"));
+        tables.enqueue(Message.to("orders").key("failing").payload("3"));
+        tables.execute("UPDATE outbox SET attempt_count = 1, due_on = statement_timestamp() + interval '2 hours'"
                 + " WHERE message_key = 'failing' AND payload = '3'"); // it backs off too, but is no head
-        boxes.enqueue(Message.to("orders").key("free").payload("1"));
+        tables.enqueue(Message.to("orders").key("free").payload("1"));
 
         List<BlockedKey> blocked = outbox().blocked();
 
@@ -116,15 +117,15 @@ class StatusIT {
 
     @Test
     void theBacklogIsCountedByStatus() {
-        boxes.dead(Message.to("orders").payload("x"), "e");
-        boxes.enqueue(Message.to("orders").payload("x"));
-        boxes.enqueue(Message.to("orders").key("k").payload("x"));
-        boxes.enqueue(Message.to("mails").dueIn(Duration.ofHours(1)).payload("x"));
-        boxes.enqueue(Message.to("mails").payload("leased"));
-        boxes.execute("UPDATE outbox SET status = 1, locked_until = statement_timestamp() WHERE payload = 'leased'");
-        boxes.execute("UPDATE outbox SET created_on = created_on - interval '1 hour' WHERE message_key = 'k'");
+        tables.dead(Message.to("orders").payload("x"), "e");
+        tables.enqueue(Message.to("orders").payload("x"));
+        tables.enqueue(Message.to("orders").key("k").payload("x"));
+        tables.enqueue(Message.to("mails").dueIn(Duration.ofHours(1)).payload("x"));
+        tables.enqueue(Message.to("mails").payload("leased"));
+        tables.execute("UPDATE outbox SET status = 1, locked_until = statement_timestamp() WHERE payload = 'leased'");
+        tables.execute("UPDATE outbox SET created_on = created_on - interval '1 hour' WHERE message_key = 'k'");
 
-        Backlog backlog = boxes.admin().backlog(Box.OUTBOX);
+        Backlog backlog = tables.admin().backlog(TableKind.OUTBOX);
 
         assertThat(backlog.ready()).isEqualTo(3);
         assertThat(backlog.processing()).isOne();
@@ -132,46 +133,46 @@ class StatusIT {
         assertThat(backlog.oldestDue())
                 .get()
                 .satisfies(age -> assertThat(age).isBetween(Duration.ofHours(1), Duration.ofHours(2)));
-        assertThat(boxes.admin().backlog(Box.INBOX)).isEqualTo(new Backlog(0, 0, 0, Optional.empty()));
+        assertThat(tables.admin().backlog(TableKind.INBOX)).isEqualTo(new Backlog(0, 0, 0, Optional.empty()));
     }
 
     @Test
     void theBacklogOfATableBeforePhaseThreeIsNotCounted() {
-        boxes.enqueue(Message.to("orders").payload("x"));
-        boxes.execute("COMMENT ON TABLE outbox IS 'dev.outbox phase 1'");
+        tables.enqueue(Message.to("orders").payload("x"));
+        tables.execute("COMMENT ON TABLE outbox IS 'dev.outbox phase 1'");
 
-        assertThat(boxes.admin().backlog(Box.OUTBOX)).isEqualTo(new Backlog(0, 0, 0, Optional.empty()));
+        assertThat(tables.admin().backlog(TableKind.OUTBOX)).isEqualTo(new Backlog(0, 0, 0, Optional.empty()));
     }
 
     @Test
     void aMissingTableIsToldOnlyIfThereIsNoOther() {
-        boxes.execute("DROP TABLE inbox");
-        assertThat(boxes.admin().status()).extracting(TableStatus::box).containsExactly(Box.OUTBOX);
+        tables.execute("DROP TABLE inbox");
+        assertThat(tables.admin().status()).extracting(TableStatus::kind).containsExactly(TableKind.OUTBOX);
 
-        boxes.execute("DROP TABLE outbox");
-        assertThatThrownBy(() -> boxes.admin().status())
+        tables.execute("DROP TABLE outbox");
+        assertThatThrownBy(() -> tables.admin().status())
                 .isInstanceOf(OutboxException.class)
                 .hasMessageContaining("neither an outbox table \"outbox\" nor an inbox table \"inbox\"");
     }
 
     @Test
     void aTableBeforePhaseThreeTellsItsPhaseAndNoMore() {
-        boxes.execute("COMMENT ON TABLE outbox IS 'dev.outbox phase 1'");
+        tables.execute("COMMENT ON TABLE outbox IS 'dev.outbox phase 1'");
 
         assertThat(outbox().phase()).isOne();
         assertThat(outbox().counts()).isEmpty();
-        assertThatThrownBy(() -> boxes.admin().deadLetters().list(DeadFilter.all(), Page.first(5)))
+        assertThatThrownBy(() -> tables.admin().deadLetters().list(DeadFilter.all(), Page.first(5)))
                 .isInstanceOf(OutboxException.class)
                 .hasMessageContaining("phase 1")
                 .hasMessageContaining("phase 3");
     }
 
     private TableStatus outbox() {
-        return boxes.admin().status().get(0);
+        return tables.admin().status().get(0);
     }
 
     private void done(int rows, Duration took) {
-        boxes.execute("""
+        tables.execute("""
                 INSERT INTO outbox (work_item_id, topic, payload, status, created_on, processed_on)
                 SELECT gen_random_uuid(), 'orders', 'x', 2, statement_timestamp() - ? * interval '1 second',
                     statement_timestamp()

@@ -1,7 +1,7 @@
 package dev.outbox.benchmarks;
 
 import dev.outbox.admin.Admin;
-import dev.outbox.admin.Box;
+import dev.outbox.jdbc.TableKind;
 import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -26,7 +26,7 @@ record PurgingRelay() implements Relay {
     @Override
     public Running start(DataSource pool, Deliveries deliveries) throws Exception {
         Admin admin = Admin.of(pool).outbox("outbox").build();
-        Thread purging = new Thread(() -> admin.purge(Box.OUTBOX, Duration.ZERO, false), "purge");
+        Thread purging = new Thread(() -> admin.purge(TableKind.OUTBOX, Duration.ZERO, false), "purge");
         purging.start();
         Running poller = OursRelay.KEEP.start(pool, deliveries);
         return () -> {

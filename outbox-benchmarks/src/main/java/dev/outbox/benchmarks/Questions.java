@@ -1,6 +1,5 @@
 package dev.outbox.benchmarks;
 
-import dev.outbox.admin.Box;
 import dev.outbox.admin.DeadFilter;
 import dev.outbox.admin.Discard;
 import dev.outbox.admin.Item;
@@ -8,6 +7,7 @@ import dev.outbox.admin.Page;
 import dev.outbox.admin.Requeue;
 import dev.outbox.benchmarks.Ask.Question;
 import dev.outbox.benchmarks.Scenario.Metric;
+import dev.outbox.jdbc.TableKind;
 import java.time.Duration;
 import java.util.List;
 
@@ -124,8 +124,8 @@ final class Questions {
                         "is the backlog told",
                         50,
                         (pool, admin) -> 1
-                                + (int) admin.backlog(Box.OUTBOX).dead()
-                                + (int) admin.backlog(Box.INBOX).dead(),
+                                + (int) admin.backlog(TableKind.OUTBOX).dead()
+                                + (int) admin.backlog(TableKind.INBOX).dead(),
                         "SELECT count(*) FROM %s WHERE status = 3",
                         "SELECT count(*) FROM %s WHERE status = 1",
                         "SELECT count(*) FROM %s WHERE status = 0 AND message_key IS NULL AND due_on IS NULL",
@@ -158,9 +158,9 @@ final class Questions {
                         "is it told what a purge would do",
                         20,
                         (pool, admin) -> 1
-                                + (int) admin.purge(Box.OUTBOX, Duration.ofDays(7), true)
+                                + (int) admin.purge(TableKind.OUTBOX, Duration.ofDays(7), true)
                                         .count()
-                                + (int) admin.purge(Box.INBOX, Duration.ofDays(7), true)
+                                + (int) admin.purge(TableKind.INBOX, Duration.ofDays(7), true)
                                         .count(),
                         """
                         SELECT count(*) FROM (

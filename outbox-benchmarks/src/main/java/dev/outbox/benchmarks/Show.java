@@ -1,10 +1,10 @@
 package dev.outbox.benchmarks;
 
 import dev.outbox.admin.Admin;
-import dev.outbox.admin.Box;
 import dev.outbox.admin.DeadFilter;
 import dev.outbox.admin.ItemRef;
 import dev.outbox.admin.Page;
+import dev.outbox.jdbc.TableKind;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
@@ -25,9 +25,9 @@ final class Show implements Ask.Question {
         if (known != pool) {
             known = pool;
             items.clear();
-            for (Box box : Box.values()) {
+            for (TableKind kind : TableKind.values()) {
                 items.add(admin.deadLetters()
-                        .list(DeadFilter.all().in(box), Page.first(1))
+                        .list(DeadFilter.all().in(kind), Page.first(1))
                         .items()
                         .get(0)
                         .ref());
@@ -40,7 +40,7 @@ final class Show implements Ask.Question {
                             SELECT work_item_id, status, sequence, topic, message_key, message_id, correlation_id, tenant_id, attempt_count, created_on,
                                 due_on, processed_on, processed_by, blocks_key, last_error, headers
                             FROM %s WHERE work_item_id = '%s' AND topic IS NOT NULL
-                            """.formatted(item.box(), item.id()))
+                            """.formatted(item.kind(), item.id()))
                     : admin.deadLetters().show(item).isPresent() ? 1 : 0;
         }
         return shown;

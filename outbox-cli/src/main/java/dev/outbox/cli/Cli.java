@@ -9,13 +9,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 
-/** The command {@code outbox}: its subcommands, and what becomes of their errors. */
+/** The command {@code outbox}: its subcommands, and how their errors are printed. */
 @Command(
         name = "outbox",
         mixinStandardHelpOptions = true,
         versionProvider = Cli.Version.class,
         scope = ScopeType.INHERIT,
-        description = "Looks at, mends and migrates the tables of an outbox and an inbox.",
+        description = "Shows, repairs and migrates the tables of an outbox and an inbox.",
         synopsisSubcommandLabel = "<command>",
         footer = {"", "Exit codes: 0 ok, 1 failed or unhealthy, 2 wrong usage,", "3 not found, 4 no connection."})
 final class Cli {
@@ -92,11 +92,11 @@ final class Cli {
         if (failure instanceof OutboxException) {
             return ExitCode.FAILED;
         }
-        failure.printStackTrace(err); // a mistake of ours: somebody has to find it
+        failure.printStackTrace(err); // a bug: a developer needs the stack trace
         return ExitCode.FAILED;
     }
 
-    /** As the jar's manifest has it. */
+    /** The version in the manifest of the jar. */
     static final class Version implements CommandLine.IVersionProvider {
         @Override
         public String[] getVersion() {

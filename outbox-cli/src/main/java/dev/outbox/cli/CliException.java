@@ -2,7 +2,7 @@ package dev.outbox.cli;
 
 import org.jspecify.annotations.Nullable;
 
-/** Ends the command with a message for people: what, the value, the rule, the next step. */
+/** Ends the command with a message for people: what happened, the value, the rule, the next step. */
 final class CliException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

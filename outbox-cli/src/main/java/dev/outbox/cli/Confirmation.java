@@ -4,9 +4,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** What changes many rows is done only if somebody said yes: in advance, or in answer to a question. */
+/** A command that changes many rows needs a yes: in advance, or in answer to a question. */
 final class Confirmation {
-    @Option(names = "--dry-run", description = "Change nothing; say what would be done.")
+    @Option(names = "--dry-run", description = "Change nothing; print what would be changed.")
     private boolean dryRun;
 
     @Option(
@@ -24,10 +24,10 @@ final class Confirmation {
     }
 
     /**
-     * Call it after what would be done was printed.
+     * Asks the question, after the command has printed what it would do.
      *
      * @param question such as {@code Discard 12 items?}
-     * @throws CliException if nobody said yes
+     * @throws CliException if the answer is not yes
      */
     void require(Environment environment, String question) {
         if (yes) {

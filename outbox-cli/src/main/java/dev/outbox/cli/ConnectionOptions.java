@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * How to reach the database. An option comes before a variable of the environment, and that before the file. The password is
- * never an option: everybody on the machine can read the arguments of a process.
+ * How to reach the database. An option wins over an environment variable, and the variable wins over the file. The password is
+ * never an option, because every user of the machine can read the arguments of a process.
  */
 final class ConnectionOptions {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -72,7 +72,7 @@ final class ConnectionOptions {
                 "inbox");
     }
 
-    /** Connects, once and at once, so that a wrong address or password is the only error. */
+    /** Connects at once, so that a wrong address or password is the only error of the command. */
     HikariDataSource open(Environment environment) {
         Properties file = file(environment);
         String address = url(environment, file);
@@ -97,7 +97,7 @@ final class ConnectionOptions {
 
     private String url(Environment environment, Properties file) {
         if (url != null && Secrets.areIn(url)) {
-            throw CliException.usage("--url has a password in it, which everybody on this machine can read;"
+            throw CliException.usage("--url has a password in it, which every user of this machine can read;"
                     + " leave it out and set OUTBOX_PASSWORD, OUTBOX_PASSWORD_FILE, --password-file or --ask-password");
         }
         String address = first(url, environment.variable("OUTBOX_URL"), file.getProperty("url"));

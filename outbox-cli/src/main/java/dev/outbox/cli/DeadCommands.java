@@ -19,11 +19,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code outbox dead …}: what was given up. */
+/** {@code outbox dead …}: items that were given up. */
 final class DeadCommands {
     private DeadCommands() {}
 
-    @Command(name = "dead", description = "Lists, shows, requeues and discards what was given up.")
+    @Command(name = "dead", description = "Lists, shows, requeues and discards dead items.")
     static final class Group {}
 
     /** A page for scripts; {@code next} is null at the end. */
@@ -44,7 +44,7 @@ final class DeadCommands {
         @Override
         int run(HikariDataSource dataSource) {
             ItemPage found = admin(dataSource).deadLetters().list(filter.filter(), page.page());
-            page.print(output(), found, filter.areGiven() ? "no dead item fits" : "nothing is dead");
+            page.print(output(), found, filter.areGiven() ? "no dead item matches" : "nothing is dead");
             return ExitCode.OK;
         }
     }
@@ -54,7 +54,7 @@ final class DeadCommands {
         @Parameters(paramLabel = "<item>", description = "outbox/<id> or inbox/<id>, as list shows it.")
         private String item = "";
 
-        @Option(names = "--payload", description = "Show the payload too. It may hold what is nobody's business.")
+        @Option(names = "--payload", description = "Show the payload too. It may be confidential.")
         private boolean payload;
 
         Show(Environment environment) {
@@ -89,7 +89,7 @@ final class DeadCommands {
         }
     }
 
-    /** What requeue and discard have in common: which items, who, why, and a yes. */
+    /** What requeue and discard have in common: which items, who, why, and the confirmation. */
     abstract static class Action extends TableCommand {
         @Parameters(
                 paramLabel = "<item>",
@@ -115,8 +115,17 @@ final class DeadCommands {
         @Mixin
         final Confirmation confirmation = new Confirmation();
 
-        Action(Environment environment) {
+        private final String command;
+        private final String done;
+
+        /**
+         * @param command what it asks for, such as {@code Requeue}
+         * @param done what it did, such as {@code requeued}
+         */
+        Action(Environment environment, String command, String done) {
             super(environment);
+            this.command = command;
+            this.done = done;
         }
 
         final String reason() {
@@ -148,7 +157,7 @@ final class DeadCommands {
             if (confirmation.isDryRun()) {
                 return print(act(dead, true));
             }
-            if (items.size() != 1) { // whoever names one item has looked at it
+            if (items.size() != 1) { // an operator who names one item has looked at it
                 long asked = System.nanoTime();
                 ActionResult would = act(dead, true);
                 if (would.count() == 0) {
@@ -159,7 +168,7 @@ final class DeadCommands {
                 } else {
                     output().say(ItemText.table(would.first()));
                 }
-                confirmation.require(environment, verb(true) + " " + number(would) + "?");
+                confirmation.require(environment, command + " " + number(would) + "?");
                 filter.before(Duration.ofNanos(System.nanoTime() - asked));
             }
             return print(act(dead, false));
@@ -178,9 +187,6 @@ final class DeadCommands {
 
         abstract ActionResult act(DeadLetters dead, List<ItemRef> refs, boolean dryRun);
 
-        /** {@code Requeue}, or {@code requeued}. */
-        abstract String verb(boolean command);
-
         private static String number(ActionResult result) {
             return (result.atLeast() ? "at least " : "") + result.count() + (result.count() == 1 ? " item" : " items");
         }
@@ -190,7 +196,7 @@ final class DeadCommands {
             if (result.dryRun() && !result.first().isEmpty()) {
                 output().say(ItemText.table(result.first()));
             }
-            output().say((result.dryRun() ? "would be " : "") + verb(false) + ": " + number(result));
+            output().say((result.dryRun() ? "would be " : "") + done + ": " + number(result));
             result.skipped().forEach(skipped -> output().say("skipped " + skipped.ref() + ": " + skipped.reason()));
             if (result.skippedCount() > result.skipped().size()) {
                 output().say("skipped: " + result.skippedCount() + " in all");
@@ -204,18 +210,19 @@ final class DeadCommands {
     @Command(
             name = "requeue",
             description =
-                    "Makes dead items Ready again, under their own ids, their attempts forgotten, their keys free.")
+                    "Makes dead items Ready again: they keep their ids, their attempts are reset, and their keys are no longer"
+                            + " blocked.")
     static final class RequeueDead extends Action {
         @Option(
                 names = "--delay",
                 paramLabel = "<time>",
-                description = "The first is due after this long. Default: at once.")
+                description = "How long from now the first is due. Default: at once.")
         private Duration delay = Duration.ZERO;
 
         @Option(
                 names = "--rate",
                 paramLabel = "<items/s>",
-                description = "So many are due per second. Default: all at once.")
+                description = "How many are due per second. Default: all at once.")
         private @Nullable Integer rate;
 
         @Option(names = "--force", description = "Also inbox items that came longer ago than the inbox remembers.")
@@ -228,7 +235,7 @@ final class DeadCommands {
         private @Nullable Duration inboxRetention;
 
         RequeueDead(Environment environment) {
-            super(environment);
+            super(environment, "Requeue", "requeued");
         }
 
         @Override
@@ -260,19 +267,14 @@ final class DeadCommands {
         ActionResult act(DeadLetters dead, List<ItemRef> refs, boolean dryRun) {
             return dead.requeue(refs, how(dryRun));
         }
-
-        @Override
-        String verb(boolean command) {
-            return command ? "Requeue" : "requeued";
-        }
     }
 
     @Command(
             name = "discard",
-            description = "Gives dead items up for good. The audit keeps id, topic, key and error, not the payload.")
+            description = "Discards dead items for good. The audit keeps id, topic, key and error, not the payload.")
     static final class DiscardDead extends Action {
         DiscardDead(Environment environment) {
-            super(environment);
+            super(environment, "Discard", "discarded");
         }
 
         @Override
@@ -294,11 +296,6 @@ final class DeadCommands {
         @Override
         ActionResult act(DeadLetters dead, List<ItemRef> refs, boolean dryRun) {
             return dead.discard(refs, how(dryRun));
-        }
-
-        @Override
-        String verb(boolean command) {
-            return command ? "Discard" : "discarded";
         }
     }
 }

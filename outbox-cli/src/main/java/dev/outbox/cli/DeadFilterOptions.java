@@ -1,15 +1,15 @@
 package dev.outbox.cli;
 
-import dev.outbox.admin.Box;
 import dev.outbox.admin.DeadFilter;
+import dev.outbox.jdbc.TableKind;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Which dead letters: those that meet every condition given. */
 final class DeadFilterOptions {
-    @Option(names = "--in", paramLabel = "<table>", description = "Only of this: ${COMPLETION-CANDIDATES}.")
-    private @Nullable Box box;
+    @Option(names = "--in", paramLabel = "<table>", description = "Only of this table: ${COMPLETION-CANDIDATES}.")
+    private @Nullable TableKind kind;
 
     @Option(names = "--topic", paramLabel = "<topic>", description = "Only of this topic.")
     private @Nullable String topic;
@@ -23,17 +23,17 @@ final class DeadFilterOptions {
     @Option(
             names = "--error",
             paramLabel = "<text>",
-            description = "Only if the last error contains this, in any case.")
+            description = "Only if the last error contains this, case-insensitively.")
     private @Nullable String error;
 
     @Option(names = "--older-than", paramLabel = "<time>", description = "Only if dead for longer: 90s, 15m, 2h, 7d.")
     private @Nullable Duration olderThan;
 
     DeadFilter filter() {
-        return new DeadFilter(box, topic, key, tenant, error, olderThan);
+        return new DeadFilter(kind, topic, key, tenant, error, olderThan);
     }
 
-    /** Only what was dead so long ago already: nobody has said yes to what died since. */
+    /** Matches only what was dead this long ago already: the operator has not confirmed what died since. */
     void before(Duration sinceAsked) {
         olderThan = olderThan == null ? sinceAsked : olderThan.plus(sinceAsked);
     }

@@ -12,16 +12,15 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "doctor",
-        description =
-                "Looks for what bites in production and says what to do; exit code 1 if something needs a person.")
+        description = "Looks for known causes of trouble and says what to do; exit code 1 if a finding needs a person.")
 final class DoctorCommand extends TableCommand {
-    @Option(names = "--all", description = "Also what is as it should be.")
+    @Option(names = "--all", description = "Show also what is as it should be.")
     private boolean all;
 
     @Option(
             names = "--retention",
             paramLabel = "<time>",
-            description = "How long what is Done is meant to be kept. Default: 31d.")
+            description = "How long Done items are meant to be kept. Default: 31d.")
     private @Nullable Duration retention;
 
     DoctorCommand(Environment environment) {
@@ -38,7 +37,7 @@ final class DoctorCommand extends TableCommand {
                                 : DoctorLimits.standard().retention(retention));
         found.stream().filter(this::isShown).forEach(this::print);
         long bad = found.stream().filter(DoctorCommand::isBad).count();
-        output().say(found.size() + " things looked at, " + bad + " need a person");
+        output().say(found.size() + " checks, " + bad + " need a person");
         return bad == 0 ? ExitCode.OK : ExitCode.FAILED;
     }
 

@@ -5,7 +5,7 @@ import java.nio.charset.Charset;
 import java.util.Map;
 
 /**
- * What a command sees of the process that runs it.
+ * The process that runs a command.
  *
  * @param variables those of the environment
  * @param out results

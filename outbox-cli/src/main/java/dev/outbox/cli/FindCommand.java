@@ -14,8 +14,9 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "find",
-        description = "What happened to an order, a process, a tenant: all items with something in common, in order,"
-                + " finished ones too as long as they are kept.")
+        description =
+                "Shows what happened to an order, a process or a tenant: all items of a key, a correlation id or a tenant, in"
+                        + " order, including Done ones as long as they are kept.")
 final class FindCommand extends TableCommand {
     @ArgGroup(multiplicity = "1")
     private final By by = new By();
@@ -27,15 +28,15 @@ final class FindCommand extends TableCommand {
         super(environment);
     }
 
-    /** One of them. */
+    /** Exactly one of them is given. */
     static final class By {
-        @Option(names = "--key", paramLabel = "<key>", description = "All of this key.")
+        @Option(names = "--key", paramLabel = "<key>", description = "All items of this key.")
         private @Nullable String key;
 
-        @Option(names = "--correlation", paramLabel = "<id>", description = "All with this correlation id.")
+        @Option(names = "--correlation", paramLabel = "<id>", description = "All items with this correlation id.")
         private @Nullable String correlation;
 
-        @Option(names = "--tenant", paramLabel = "<tenant>", description = "All of this tenant.")
+        @Option(names = "--tenant", paramLabel = "<tenant>", description = "All items of this tenant.")
         private @Nullable String tenant;
 
         @Option(names = "--id", paramLabel = "<uuid>", description = "The item with this id, in either table.")

@@ -1,9 +1,9 @@
 package dev.outbox.cli;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.admin.Box;
 import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.TableReport;
 import dev.outbox.migrations.Upgrade;
@@ -74,7 +74,7 @@ final class MigrateCommands {
 
     /** A table for scripts. */
     record Planned(
-            Box box,
+            TableKind kind,
             String table,
             @Nullable Phase phase,
             @Nullable Phase next,
@@ -107,8 +107,8 @@ final class MigrateCommands {
         int run(HikariDataSource dataSource) throws SQLException {
             for (MigratedTable table : tables(dataSource)) {
                 if (!table.exists()) {
-                    output().json(new Planned(table.box(), table.name(), null, null, List.of()));
-                    output().say(table.name() + ": missing; outbox migrate apply --install --only " + table.box());
+                    output().json(new Planned(table.kind(), table.name(), null, null, List.of()));
+                    output().say(table.name() + ": missing; outbox migrate apply --install --only " + table.kind());
                     continue;
                 }
                 plan(table, upgrade(table).report(dataSource));
@@ -122,14 +122,14 @@ final class MigrateCommands {
                     .map(finding -> finding.text())
                     .toList();
             output().json(new Planned(
-                    table.box(), table.name(), report.phase(), clean ? null : report.next(), inTheWay));
+                    table.kind(), table.name(), report.phase(), clean ? null : report.next(), inTheWay));
             if (clean) {
                 output().say(table.name() + ": " + report.phase() + "; nothing to do");
                 return;
             }
             output().say(table.name() + ": " + report.phase() + " to " + report.next()
                     + "; outbox migrate apply --phase "
-                    + report.next().name().toLowerCase(Locale.ROOT) + " --only " + table.box());
+                    + report.next().name().toLowerCase(Locale.ROOT) + " --only " + table.kind());
             inTheWay.forEach(obstacle -> output().say("  in the way: " + TextTable.printable(obstacle)));
         }
     }
@@ -159,7 +159,7 @@ final class MigrateCommands {
                                         ? changingUpgrade(table, dataSource).render(dataSource, phase)
                                         : what.lookup
                                                 ? OutboxMigrations.renderLookup(database, table.name())
-                                                : table.box() == Box.OUTBOX
+                                                : table.kind() == TableKind.OUTBOX
                                                         ? OutboxMigrations.render(database, table.name())
                                                         : OutboxMigrations.renderInbox(database, table.name()));
             }
@@ -212,7 +212,7 @@ final class MigrateCommands {
                     sayWhetherMissing(dataSource, table.name());
                     continue;
                 }
-                boolean created = table.box() == Box.OUTBOX
+                boolean created = table.kind() == TableKind.OUTBOX
                         ? OutboxMigrations.installIfMissing(dataSource, table.name())
                         : OutboxMigrations.installInboxIfMissing(dataSource, table.name());
                 output().say(table.name() + (created ? ": created" : ": is there already"));

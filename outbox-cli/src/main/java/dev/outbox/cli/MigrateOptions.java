@@ -1,6 +1,6 @@
 package dev.outbox.cli;
 
-import dev.outbox.admin.Box;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.migrations.Upgrade;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +9,7 @@ import picocli.CommandLine.Option;
 /** Which tables a migration is about. */
 final class MigrateOptions {
     @Option(names = "--only", paramLabel = "<table>", description = "Only this one: ${COMPLETION-CANDIDATES}.")
-    private @Nullable Box only;
+    private @Nullable TableKind only;
 
     @Option(
             names = "--consumer",
@@ -30,13 +30,13 @@ final class MigrateOptions {
             description = "How long nobody may have written old columns alone before phase 3. Default: 10m.")
     private @Nullable Duration quietFor;
 
-    boolean covers(Box box) {
-        return only == null || only == box;
+    boolean covers(TableKind kind) {
+        return only == null || only == kind;
     }
 
     /** Whether the table was asked for by name, so that it must be there. */
-    boolean names(Box box) {
-        return only == box;
+    boolean names(TableKind kind) {
+        return only == kind;
     }
 
     /** Whether it is known whose the rows of a legacy inbox are. */
@@ -45,7 +45,7 @@ final class MigrateOptions {
     }
 
     Upgrade upgrade(MigratedTable table) {
-        Upgrade upgrade = table.box() == Box.OUTBOX
+        Upgrade upgrade = table.kind() == TableKind.OUTBOX
                 ? Upgrade.outbox(table.name())
                 : Upgrade.inbox(table.name(), consumer == null ? "" : consumer);
         upgrade = refreshInterval == null ? upgrade : upgrade.refreshInterval(refreshInterval);

@@ -1,6 +1,6 @@
 package dev.outbox.cli;
 
-import dev.outbox.admin.Box;
+import dev.outbox.jdbc.TableKind;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
@@ -12,10 +12,10 @@ import javax.sql.DataSource;
  *
  * @param name {@code name} or {@code schema.name}
  */
-record MigratedTable(Box box, String name, boolean exists) {
-    static MigratedTable of(DataSource dataSource, Box box, String name) throws SQLException {
+record MigratedTable(TableKind kind, String name, boolean exists) {
+    static MigratedTable of(DataSource dataSource, TableKind kind, String name) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
-            return new MigratedTable(box, name, exists(connection.getMetaData(), name));
+            return new MigratedTable(kind, name, exists(connection.getMetaData(), name));
         }
     }
 

@@ -1,8 +1,8 @@
 package dev.outbox.cli;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.admin.Box;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.migrations.TableReport;
 import dev.outbox.migrations.Upgrade;
 import java.sql.SQLException;
@@ -23,10 +23,10 @@ abstract class MigrationCommand extends TableCommand {
     /** The tables that it is about, there or not. */
     final List<MigratedTable> tables(HikariDataSource dataSource) throws SQLException {
         List<MigratedTable> tables = new ArrayList<>();
-        for (Box box : Box.values()) {
-            if (options.covers(box)) {
-                String name = box == Box.OUTBOX ? outboxTable() : inboxTable();
-                tables.add(MigratedTable.of(dataSource, box, name));
+        for (TableKind kind : TableKind.values()) {
+            if (options.covers(kind)) {
+                String name = kind == TableKind.OUTBOX ? outboxTable() : inboxTable();
+                tables.add(MigratedTable.of(dataSource, kind, name));
             }
         }
         return tables;
@@ -36,12 +36,12 @@ abstract class MigrationCommand extends TableCommand {
     final List<MigratedTable> present(HikariDataSource dataSource) throws SQLException {
         List<MigratedTable> all = tables(dataSource);
         List<MigratedTable> present = all.stream()
-                .filter(table -> table.exists() || options.names(table.box()))
+                .filter(table -> table.exists() || options.names(table.kind()))
                 .toList();
         List<String> missing = (present.isEmpty() ? all : present)
                 .stream()
                         .filter(table -> !table.exists())
-                        .map(table -> table.box() + " table \"" + table.name() + "\"")
+                        .map(table -> table.kind() + " table \"" + table.name() + "\"")
                         .toList();
         if (!missing.isEmpty()) {
             throw CliException.notFound("there is no " + String.join(" and no ", missing)
@@ -57,7 +57,7 @@ abstract class MigrationCommand extends TableCommand {
     /** To change a legacy inbox one has to know whose it is. */
     final Upgrade changingUpgrade(MigratedTable table, HikariDataSource dataSource) {
         Upgrade upgrade = upgrade(table);
-        if (table.box() == Box.INBOX && !options.nameConsumer() && upgrade.phase(dataSource) != Phase.CLEAN) {
+        if (table.kind() == TableKind.INBOX && !options.nameConsumer() && upgrade.phase(dataSource) != Phase.CLEAN) {
             throw CliException.usage("inbox \"" + table.name()
                     + "\" is a legacy table, which had one consumer; say which with --consumer");
         }

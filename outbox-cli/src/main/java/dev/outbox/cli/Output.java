@@ -9,8 +9,8 @@ import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.ser.std.ToStringSerializer;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
-import dev.outbox.admin.Box;
 import dev.outbox.admin.ItemRef;
+import dev.outbox.jdbc.TableKind;
 import java.io.PrintWriter;
 import java.util.List;
 
@@ -40,7 +40,7 @@ final class Output {
                 .addModule(new Jdk8Module())
                 .addModule(new SimpleModule()
                         .addSerializer(ItemRef.class, ToStringSerializer.instance)
-                        .addSerializer(Box.class, ToStringSerializer.instance))
+                        .addSerializer(TableKind.class, ToStringSerializer.instance))
                 .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
                 .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS);
     }

@@ -5,15 +5,15 @@ import dev.outbox.admin.Page;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which part of a list, and how it is printed. */
+/** Which page of a list, and how it is printed. */
 final class PageOptions {
     @Option(
             names = "--limit",
             paramLabel = "<items>",
-            description = "At most so many, 1 to 1,000. Default: ${DEFAULT-VALUE}.")
+            description = "How many items at most, 1 to 1,000. Default: ${DEFAULT-VALUE}.")
     private int limit = 50;
 
-    @Option(names = "--after", paramLabel = "<token>", description = "Go on where the page before ended.")
+    @Option(names = "--after", paramLabel = "<token>", description = "Continue where the page before ended.")
     private @Nullable String after;
 
     Page page() {

@@ -2,8 +2,8 @@ package dev.outbox.cli;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.admin.Admin;
-import dev.outbox.admin.Box;
 import dev.outbox.admin.PurgeResult;
+import dev.outbox.jdbc.TableKind;
 import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -13,20 +13,19 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "purge",
-        description =
-                "Removes Done items that were finished longer ago, in small batches beside everybody else's work.")
+        description = "Removes items that have been Done for longer, in small batches with rests in between.")
 final class PurgeCommand extends TableCommand {
     @Option(names = "--older-than", required = true, paramLabel = "<time>", description = "90s, 15m, 2h, 7d.")
     private Duration olderThan = Duration.ZERO;
 
     @Option(names = "--in", paramLabel = "<table>", description = "outbox or inbox. Default: ${DEFAULT-VALUE}.")
-    private Box box = Box.OUTBOX;
+    private TableKind kind = TableKind.OUTBOX;
 
     @Option(
             names = "--max-redelivery",
             paramLabel = "<time>",
             description =
-                    "The longest time after which a message may come again to the inbox. Default: 7d, as in an inbox.")
+                    "The longest time after which a message may be redelivered to the inbox. Default: 7d, as in an inbox.")
     private @Nullable Duration maxRedelivery;
 
     @Mixin
@@ -41,7 +40,7 @@ final class PurgeCommand extends TableCommand {
         Admin admin = maxRedelivery == null
                 ? admin(dataSource)
                 : adminOptions(dataSource).maxRedelivery(maxRedelivery).build();
-        PurgeResult would = admin.purge(box, olderThan, true);
+        PurgeResult would = admin.purge(kind, olderThan, true);
         if (confirmation.isDryRun() || would.count() == 0) {
             print(would);
             return ExitCode.OK;
@@ -49,8 +48,8 @@ final class PurgeCommand extends TableCommand {
         if (confirmation.isMissing(environment)) {
             print(would);
         }
-        confirmation.require(environment, "Remove " + number(would) + " from the " + box + "?");
-        print(admin.purge(box, olderThan, false));
+        confirmation.require(environment, "Remove " + number(would) + " from the " + kind + "?");
+        print(admin.purge(kind, olderThan, false));
         return ExitCode.OK;
     }
 

@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Keeps passwords out of what is printed, wherever they came from: drivers like to quote whole addresses. Of an address
- * only what is known to be harmless is shown; of any other text that seems to hold a secret, nothing from there on.
+ * Keeps passwords out of what is printed, wherever they came from: errors of drivers may quote a whole address. Of an address
+ * only the parts that are known to be harmless are shown. Any other text is cut where a secret seems to begin.
  */
 final class Secrets {
     private static final String NAME = "(?:[\\w.-]*(?:password|passwd|pwd|secret|token|credential)[\\w.-]*)";

@@ -11,7 +11,8 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "status",
-        description = "How many items wait, are under way, dead and done; what is late, what is blocked, who polls.")
+        description =
+                "How many items are ready, processing, dead and done; which are late, which keys are blocked, which pollers run.")
 final class StatusCommand extends TableCommand {
     private static final String HOME = "\u001b[H";
     private static final String CLEAR_LINE = "\u001b[K";
@@ -23,13 +24,13 @@ final class StatusCommand extends TableCommand {
             arity = "0..1",
             fallbackValue = "2s",
             paramLabel = "<time>",
-            description = "Look again after this long, until interrupted. Default: ${FALLBACK-VALUE}.")
+            description = "Repeat after this long, until interrupted. Default: ${FALLBACK-VALUE}.")
     private @Nullable Duration watch;
 
-    @Option(names = "--times", paramLabel = "<n>", description = "With --watch: stop after so many looks.")
+    @Option(names = "--times", paramLabel = "<n>", description = "With --watch: stop after this many times.")
     private int times = Integer.MAX_VALUE;
 
-    @Option(names = "--exact", description = "Count what is Done instead of estimating it: reads all of it.")
+    @Option(names = "--exact", description = "Count Done items instead of estimating them, which reads all of them.")
     private boolean exact;
 
     StatusCommand(Environment environment) {
@@ -74,7 +75,7 @@ final class StatusCommand extends TableCommand {
         StatusText.of(tables, output()).forEach(output()::say);
     }
 
-    /** Over what was drawn before, line by line, so that nothing flickers. */
+    /** Draws over the text before, line by line, so that nothing flickers. */
     private void draw(List<TableStatus> tables, boolean first) {
         StringBuilder screen = new StringBuilder(first ? CLEAR_ALL : "").append(HOME);
         StatusText.of(tables, output())

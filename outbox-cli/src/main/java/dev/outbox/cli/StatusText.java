@@ -3,8 +3,8 @@ package dev.outbox.cli;
 import dev.outbox.Status;
 import dev.outbox.admin.BlockedKey;
 import dev.outbox.admin.KnownPoller;
-import dev.outbox.admin.Pace;
 import dev.outbox.admin.TableStatus;
+import dev.outbox.admin.Throughput;
 import dev.outbox.admin.TopicCount;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** How the tables are doing, for people: as lines, so that they can be drawn over. */
+/** The status as lines for people, which the next status can be drawn over. */
 final class StatusText {
-    /** Older than this somebody should look. */
+    /** Beyond this age an operator should look. */
     private static final Duration LATE = Duration.ofMinutes(5);
 
     private final Output output;
@@ -37,7 +37,7 @@ final class StatusText {
         if (!lines.isEmpty()) {
             lines.add("");
         }
-        lines.add(output.styled(Style.BOLD, table.table()) + " (" + table.box() + ", phase " + table.phase() + ")");
+        lines.add(output.styled(Style.BOLD, table.table()) + " (" + table.kind() + ", phase " + table.phase() + ")");
         if (table.phase() < 3) {
             lines.add("  a table before phase 3 tells no more; see outbox migrate status");
             return;
@@ -52,7 +52,7 @@ final class StatusText {
                 table.doneIsAbout() ? "about " : "",
                 table.count(Status.DONE)));
         lines.add("  oldest due " + table.oldestDue().map(this::age).orElse("none") + "   "
-                + table.pace().map(StatusText::pace).orElse("no rate: nothing that was Done is kept"));
+                + table.throughput().map(StatusText::throughput).orElse("no rate: nothing that was Done is kept"));
         topics(table.counts());
         blocked(table.blocked());
         pollers(table.pollers());
@@ -63,9 +63,9 @@ final class StatusText {
         return age.compareTo(LATE) > 0 ? output.styled(Style.RED, text) : text;
     }
 
-    private static String pace(Pace pace) {
-        return String.format(Locale.ROOT, "%,.1f/s", pace.perSecond()) + "   created to done: p50 " + text(pace.p50())
-                + ", p95 " + text(pace.p95()) + ", p99 " + text(pace.p99());
+    private static String throughput(Throughput throughput) {
+        return String.format(Locale.ROOT, "%,.1f/s", throughput.perSecond()) + "   created to done: p50 "
+                + text(throughput.p50()) + ", p95 " + text(throughput.p95()) + ", p99 " + text(throughput.p99());
     }
 
     private static String text(@Nullable Duration duration) {

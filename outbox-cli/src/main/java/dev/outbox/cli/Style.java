@@ -1,6 +1,6 @@
 package dev.outbox.cli;
 
-/** Colours, where somebody sees them. */
+/** Colours on a terminal. */
 enum Style {
     BOLD("1"),
     RED("31"),
@@ -18,7 +18,7 @@ enum Style {
         return "\u001b[" + code + "m" + text + "\u001b[0m";
     }
 
-    /** A terminal that is not dumb, and nobody who set NO_COLOR. */
+    /** Whether there is a terminal that is not dumb, and NO_COLOR is not set. */
     static boolean areOn(Environment environment) {
         return environment.terminal().isThere()
                 && environment.variable("NO_COLOR").isEmpty()

@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 
 /** The person in front of the command, if there is one. */
 interface Terminal {
-    /** Whether somebody sees what is printed and can answer. */
+    /** Whether a person sees what is printed and can answer. */
     boolean isThere();
 
     /** What the person types after this question; null at the end of input. */
     @Nullable
     String answer(String question);
 
-    /** As {@link #answer}, unseen. */
+    /** {@link #answer}, without showing what is typed. */
     char @Nullable [] secret(String question);
 
     /** Output goes to a file, a pipe or a scheduler's log. */

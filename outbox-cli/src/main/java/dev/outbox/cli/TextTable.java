@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows in columns that are as wide as they need to be. */
 final class TextTable {
-    /** Wider values are cut, but for the last column. The name of an item fits. */
+    /** Wider values are cut, except in the last column. The name of an item fits. */
     private static final int WIDEST = 45;
 
     /** Control characters of both sets, those that set the direction of text, and separators of lines. */
@@ -43,7 +43,7 @@ final class TextTable {
         return rows.size() == 1;
     }
 
-    /** What comes from a table of the application must not steer the terminal, nor turn the words around in it. */
+    /** Text from a table of the application must not control the terminal, nor change the direction of its text. */
     static String printable(String text) {
         return STEERING.matcher(text).replaceAll(" ");
     }

@@ -47,6 +47,16 @@ final class Database {
         return Message.to(topic).payload("{\"card\":\"4111\"}");
     }
 
+    void threeDeadAndABlockedKey() {
+        enqueue(
+                message("poison.a").tenantId("acme"),
+                message("poison.b").correlationId("c-1"),
+                message("poison.c").key("order-42"),
+                message("orders.paid").key("order-42"),
+                message("orders.placed"));
+        poll();
+    }
+
     /** Delivers everything that is due; a topic that begins with {@code poison} is given up and blocks its key. */
     void poll() {
         try (Poller poller = PostgresOutbox.create(dataSource)

@@ -1,10 +1,13 @@
 package dev.outbox.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,5 +47,14 @@ final class TestCli {
         int code = Cli.run(
                 new Environment(Map.copyOf(variables), new PrintWriter(out), new PrintWriter(err), terminal), args);
         return new Result(code, out.toString(), err.toString());
+    }
+
+    /** The dead letters, as {@code dead list} prints them for a script. */
+    List<JsonNode> dead() {
+        Result result = run("dead", "list", "--json");
+        assertThat(result.code()).as(result.err()).isEqualTo(ExitCode.OK);
+        List<JsonNode> items = new ArrayList<>();
+        result.json().get(0).get("items").forEach(items::add);
+        return items;
     }
 }

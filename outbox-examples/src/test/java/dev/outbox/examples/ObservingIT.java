@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
 import dev.outbox.admin.Admin;
-import dev.outbox.admin.Box;
 import dev.outbox.delivery.Destination;
 import dev.outbox.delivery.Poller;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.micrometer.OutboxMetrics;
 import dev.outbox.micrometer.TableGauges;
 import dev.outbox.migrations.OutboxMigrations;
@@ -37,7 +37,7 @@ class ObservingIT {
         MeterRegistry registry = new SimpleMeterRegistry();
         OutboxMetrics metrics = OutboxMetrics.of(registry, "outbox");
         Outbox outbox = PostgresOutbox.builder(dataSource).listener(metrics).build();
-        TableGauges.bind(registry, "outbox", Admin.of(dataSource).build(), Box.OUTBOX);
+        TableGauges.bind(registry, "outbox", Admin.of(dataSource).build(), TableKind.OUTBOX);
 
         outbox.transaction(
                 dataSource,

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgresColumns {
     /** The old text of a status is at the place of its code. */
-    private static final String STATUSES = "ARRAY['Seen','Processing','Done','Dead']";
+    private static final String STATUSES = "ARRAY['" + String.join("','", LegacyNames.STATUSES) + "']";
 
     /** What is read where there is no column yet, or where it is not filled yet; else null. */
     private static final Map<String, String> ABSENT = Map.of(

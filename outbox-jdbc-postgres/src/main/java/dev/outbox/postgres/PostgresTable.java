@@ -62,7 +62,7 @@ record PostgresTable(
 
     private static FoundTable find(Connection connection, TableName name) throws SQLException {
         return Catalog.of(Database.POSTGRES)
-                .find(connection, name)
+                .glance(connection, name)
                 .orElseThrow(() -> new OutboxException(
                         "table \"" + name + "\" not found; apply outbox-migrations (postgres) or set table(...)"));
     }

@@ -6,6 +6,7 @@ import static dev.outbox.postgres.Plans.Planned.PINNED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
+import dev.outbox.jdbc.internal.queue.PostgresPurgeBatches;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.stream.Stream;
@@ -38,7 +39,7 @@ class ClaimPlanIT {
             new Statement("renew", PostgresRenew.RENEW, JOINING),
             new Statement("expire", PostgresExpire.EXPIRE, PINNED),
             new Statement("nextDue", PostgresNextDue.NEXT_DUE, PINNED),
-            new Statement("purge", PostgresPurge.PURGE, FRESH));
+            new Statement("purge", PostgresPurgeBatches.DONE, FRESH));
 
     /** Four keys probed per row, three index descents each; seven indexes get an entry of the new version. */
     private static final long BUFFERS_PER_ROW = 80;

@@ -11,6 +11,7 @@ import dev.outbox.Status;
 import dev.outbox.delivery.Poller;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.queue.PostgresPurgeBatches;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -145,7 +146,7 @@ class PurgeIT {
             // The lock is taken inside the statement, whose end is kept away by not committing.
             String sql = PostgresTable.outbox(other, TableName.parse(table))
                     .layout()
-                    .resolve(PostgresPurge.PURGE
+                    .resolve(PostgresPurgeBatches.DONE
                             .replace(":older_than", "0")
                             .replace(":begin", "'-infinity'")
                             .replace(":lock", String.valueOf(lock(other, table)))

@@ -67,9 +67,6 @@ final class SqlServerColumns {
             LegacyNames.interim("source"),
             LegacyNames.interim("status"));
 
-    /** A status as an old inbox tells it, at the place of its code. */
-    private static final List<String> STATUSES = List.of("Seen", "Processing", "Done", "Dead");
-
     private static final String NO_ID = "CAST(0x00000000000000000000000000000000 AS uniqueidentifier)";
 
     private static final String EITHER_ID = "COALESCE(c.message_id, LOWER(c.old_message_id))";
@@ -194,7 +191,8 @@ final class SqlServerColumns {
 
     private String status(int code) {
         Column status = told("status").orElseThrow();
-        return quoted(status) + " = " + (isText(status) ? "'" + STATUSES.get(code) + "'" : String.valueOf(code));
+        return quoted(status) + " = "
+                + (isText(status) ? "'" + LegacyNames.STATUSES.get(code) + "'" : String.valueOf(code));
     }
 
     /** Until the flip all rows are one consumer's, and a row is named by its message id. */
@@ -294,7 +292,8 @@ final class SqlServerColumns {
         }
         if (logical.equals("status") && isText(column)) {
             return Reading.of(
-                    "CASE %s WHEN 'Seen' THEN 0 WHEN 'Processing' THEN 1 WHEN 'Done' THEN 2 WHEN 'Dead' THEN 3 END",
+                    "CASE %%s WHEN '%s' THEN 0 WHEN '%s' THEN 1 WHEN '%s' THEN 2 WHEN '%s' THEN 3 END"
+                            .formatted(LegacyNames.STATUSES.toArray()),
                     quoted(column));
         }
         if (phase == Phase.ADDITIVE && logical.equals("priority")) { // not before phase 2, so all rows have the same
@@ -310,7 +309,8 @@ final class SqlServerColumns {
             return "CAST(%s AS uniqueidentifier)";
         }
         if (logical.equals("status") && isText(column)) {
-            return "CASE (%s) WHEN 0 THEN 'Seen' WHEN 1 THEN 'Processing' WHEN 2 THEN 'Done' ELSE 'Dead' END";
+            return "CASE (%%s) WHEN 0 THEN '%s' WHEN 1 THEN '%s' WHEN 2 THEN '%s' ELSE '%s' END"
+                    .formatted(LegacyNames.STATUSES.toArray());
         }
         if (logical.equals("first_due_on")
                 && column.type().equals("datetime2")

@@ -10,6 +10,7 @@ import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Reading;
+import dev.outbox.jdbc.internal.queue.SqlServerPurgeBatches;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -40,8 +41,8 @@ class SqlServerColumnsTest {
             SqlServerSettle.RENEW,
             SqlServerSourceStatements.EXPIRE,
             SqlServerSourceStatements.NEXT_DUE,
-            SqlServerPurge.PURGE,
-            SqlServerPurge.PURGE_DEAD,
+            SqlServerPurgeBatches.DONE,
+            SqlServerPurgeBatches.DEAD,
             SqlServerHandling.BEGIN,
             SqlServerChange.BEGIN + ";");
 
@@ -223,7 +224,7 @@ class SqlServerColumnsTest {
     void inPhaseOneNoRowIsMissedForWhatIsNotFilledYet() {
         assertThat(resolved(Phase.ADDITIVE, SqlServerSourceStatements.NEXT_DUE))
                 .contains("AND (CAST(1 AS smallint)) = 1 AND");
-        assertThat(resolved(Phase.ADDITIVE, SqlServerPurge.PURGE_DEAD))
+        assertThat(resolved(Phase.ADDITIVE, SqlServerPurgeBatches.DEAD))
                 .contains("AND ([BlocksKey] = 0 OR [BlocksKey] IS NULL) AND");
     }
 }

@@ -12,6 +12,7 @@ import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.inbox.Identity;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Reading;
+import dev.outbox.jdbc.internal.queue.SqlServerPurgeBatches;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -139,8 +140,8 @@ class SqlServerInboxColumnsTest {
                 SqlServerItems.FIND,
                 SqlServerSourceStatements.EXPIRE,
                 SqlServerSourceStatements.NEXT_DUE,
-                SqlServerPurge.PURGE,
-                SqlServerPurge.PURGE_DEAD,
+                SqlServerPurgeBatches.DONE,
+                SqlServerPurgeBatches.DEAD,
                 SqlServerHandling.BEGIN,
                 SqlServerChange.BEGIN + ";")) {
             String text = resolved(phase, statement);

@@ -14,13 +14,13 @@ import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.admin.Admin;
-import dev.outbox.admin.Box;
 import dev.outbox.admin.DeadFilter;
 import dev.outbox.admin.Discard;
 import dev.outbox.admin.ItemRef;
 import dev.outbox.admin.Page;
 import dev.outbox.admin.Requeue;
 import dev.outbox.jdbc.Database;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Role;
 import dev.outbox.spi.Heartbeat;
@@ -200,7 +200,7 @@ class SqlServerRolesIT {
                         .pollOnce();
             } while (claimed == 0);
             return new ItemRef(
-                    Box.OUTBOX,
+                    TableKind.OUTBOX,
                     database.query("SELECT LOWER(CAST(WorkItemId AS nvarchar(36))) FROM " + table)
                             .get(0));
         }
@@ -292,11 +292,12 @@ class SqlServerRolesIT {
             assertThat(viewer.statusExactly()).hasSize(2);
             assertThatCode(viewer::health).doesNotThrowAnyException();
             assertThatCode(() -> viewer.doctor().examine()).doesNotThrowAnyException();
-            assertThat(viewer.purge(Box.OUTBOX, Duration.ZERO, true).count()).isZero();
+            assertThat(viewer.purge(TableKind.OUTBOX, Duration.ZERO, true).count())
+                    .isZero();
             notAllowed(() -> viewer.deadLetters().showWithPayload(ref));
             notAllowed(() -> viewer.deadLetters().requeue(DeadFilter.all(), Requeue.by("x", "y")));
             notAllowed(() -> viewer.deadLetters().discard(DeadFilter.all(), Discard.by("x", "y")));
-            notAllowed(() -> viewer.purge(Box.OUTBOX, Duration.ZERO, false));
+            notAllowed(() -> viewer.purge(TableKind.OUTBOX, Duration.ZERO, false));
         }
 
         @Test
@@ -314,7 +315,7 @@ class SqlServerRolesIT {
                             .discard(DeadFilter.all(), Discard.by("x", "y"))
                             .count())
                     .isPositive();
-            operator.purge(Box.OUTBOX, Duration.ZERO, false);
+            operator.purge(TableKind.OUTBOX, Duration.ZERO, false);
             cannot(Role.OPERATOR, "DELETE FROM outbox_audit");
             cannot(Role.OPERATOR, "UPDATE outbox_audit SET Actor = N'somebody'");
             cannot(

@@ -3,8 +3,8 @@ package dev.outbox.micrometer;
 import dev.outbox.Message;
 import dev.outbox.admin.Admin;
 import dev.outbox.admin.Backlog;
-import dev.outbox.admin.Box;
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.TableKind;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -50,14 +50,14 @@ public final class TableGauges {
      *
      * @param table the value of the tag {@code table}, as given to {@link OutboxMetrics}
      */
-    public static void bind(MeterRegistry registry, String table, Admin admin, Box box) {
+    public static void bind(MeterRegistry registry, String table, Admin admin, TableKind kind) {
         Require.present("admin", admin);
-        Require.present("box", box);
-        bind(registry, table, () -> read(admin, box));
+        Require.present("kind", kind);
+        bind(registry, table, () -> read(admin, kind));
     }
 
-    private static TableReading read(Admin admin, Box box) {
-        Backlog backlog = admin.backlog(box);
+    private static TableReading read(Admin admin, TableKind kind) {
+        Backlog backlog = admin.backlog(kind);
         return new TableReading(
                 backlog.ready(),
                 backlog.processing(),

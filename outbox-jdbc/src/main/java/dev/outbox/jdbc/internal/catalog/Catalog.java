@@ -20,6 +20,15 @@ public interface Catalog {
     /** The outbox or inbox table of this name; empty if there is no such table. */
     Optional<FoundTable> find(Connection connection, TableName name) throws SQLException;
 
+    /**
+     * {@link #find} without a lock. On PostgreSQL the table has no indexes then, because to read their conditions waits for
+     * whoever has locked the table.
+     */
+    Optional<FoundTable> glance(Connection connection, TableName name) throws SQLException;
+
     /** Whether there is any table of this name; locks nothing. */
     boolean exists(Connection connection, TableName name) throws SQLException;
+
+    /** Whether there is any table of this name with this column, which is given as PostgreSQL spells it. */
+    boolean hasColumn(Connection connection, TableName name, String column) throws SQLException;
 }

@@ -21,7 +21,7 @@ import java.util.Optional;
  * @param since when it came to its phase, if its marker says so
  * @param consumer whose rows they are, as long as an inbox can have only one consumer
  * @param columns by their names, in the order of the table
- * @param indexes by their names
+ * @param indexes by their names; none if the catalog was only glanced at on PostgreSQL
  */
 public record FoundTable(
         TableName name,

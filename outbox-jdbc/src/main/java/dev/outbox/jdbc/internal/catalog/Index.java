@@ -23,4 +23,16 @@ public record Index(
         boolean filtered,
         String filter,
         List<String> keys,
-        List<String> columns) {}
+        List<String> columns) {
+    /** Whether it finds every row that has a certain value in this column. */
+    public boolean finds(String column) {
+        return valid
+                && !keys.isEmpty()
+                && unquoted(keys.get(0)).equals(column)
+                && (filter.isEmpty() || unquoted(filter).equals(column + " IS NOT NULL"));
+    }
+
+    private static String unquoted(String text) {
+        return text.replaceAll("[()\\[\\]\"]", "");
+    }
+}

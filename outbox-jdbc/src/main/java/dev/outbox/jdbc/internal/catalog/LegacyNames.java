@@ -35,6 +35,9 @@ public record LegacyNames(Map<String, List<String>> renamed) {
             "attempt_count", List.of("attempts"),
             "due_on", List.of("due_time_utc", "due_time", "due_at")));
 
+    /** How a legacy inbox spells its statuses, each at the place of its number. */
+    public static final List<String> STATUSES = List.of("Seen", "Processing", "Done", "Dead");
+
     /** An outbox says a second time by it that a row is Done. */
     public static final List<String> IS_PROCESSED = List.of("is_processed");
 

@@ -11,10 +11,13 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The catalog of PostgreSQL. The migrations note a table's phase in its comment, and its consumer in that of a column. */
+/**
+ * The catalog of PostgreSQL. The migrations note a table's phase in its comment, and its consumer in that of a column.
+ */
 final class PostgresCatalog implements Catalog {
     private static final String CONSUMER = "dev.outbox consumer ";
 
+    /** A default has no columns, so that {@code pg_get_expr} needs not open, and lock, the table. */
     private static final String TABLE = """
             SELECT n.nspname, c.relkind, EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = c.oid) AS has_children,
                 obj_description(c.oid, 'pg_class') AS table_comment,
@@ -25,7 +28,8 @@ final class PostgresCatalog implements Catalog {
                 NOT a.attnotnull AS nullable, a.atthasdef OR a.attidentity <> '' AS has_default, a.attgenerated <> '' AS computed,
                 EXISTS (SELECT FROM pg_catalog.pg_constraint
                     WHERE conrelid = a.attrelid AND contype = 'p' AND a.attnum = ANY (conkey)) AS keyed,
-                pg_get_expr(d.adbin, d.adrelid) AS default_text, col_description(c.oid, a.attnum) AS column_comment
+                CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, 0) END AS default_text,
+                col_description(c.oid, a.attnum) AS column_comment
             FROM pg_catalog.pg_class c
             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -35,7 +39,8 @@ final class PostgresCatalog implements Catalog {
             """;
 
     private static final String INDEXES = """
-            SELECT x.relname, i.indisprimary, i.indisunique, i.indisvalid, pg_get_expr(i.indpred, i.indrelid) AS filter,
+            SELECT x.relname, i.indisprimary, i.indisunique, i.indisvalid,
+                pg_get_expr(i.indpred, i.indrelid) AS filter,
                 EXISTS (SELECT FROM pg_catalog.pg_constraint
                     WHERE conindid = i.indexrelid AND contype IN ('p', 'u')) AS is_constraint,
                 ARRAY(SELECT pg_get_indexdef(i.indexrelid, k, true)
@@ -51,8 +56,28 @@ final class PostgresCatalog implements Catalog {
 
     private static final String EXISTS = "SELECT to_regclass(?) IS NOT NULL";
 
+    private static final String HAS_COLUMN = """
+            SELECT EXISTS (
+                SELECT FROM pg_catalog.pg_attribute
+                WHERE attrelid = to_regclass(?) AND attname = ? AND attnum > 0 AND NOT attisdropped)
+            """;
+
     @Override
     public Optional<FoundTable> find(Connection connection, TableName name) throws SQLException {
+        return find(connection, name, PostgresCatalog::indexes);
+    }
+
+    @Override
+    public Optional<FoundTable> glance(Connection connection, TableName name) throws SQLException {
+        return find(connection, name, (unused, none) -> Map.of());
+    }
+
+    private interface Indexes {
+        Map<String, Index> of(Connection connection, TableName name) throws SQLException;
+    }
+
+    private static Optional<FoundTable> find(Connection connection, TableName name, Indexes indexes)
+            throws SQLException {
         Map<String, Column> columns = new LinkedHashMap<>();
         TableName found = name;
         String comment = null;
@@ -76,7 +101,7 @@ final class PostgresCatalog implements Catalog {
             return Optional.empty();
         }
         return Optional.of(new Recognition(found, columns.keySet(), columns::containsKey, PhaseMarker.read(comment))
-                .table(Optional.ofNullable(consumer), columns, indexes(connection, name)));
+                .table(Optional.ofNullable(consumer), columns, indexes.of(connection, name)));
     }
 
     private static Column column(ResultSet row) throws SQLException {
@@ -158,6 +183,18 @@ final class PostgresCatalog implements Catalog {
     public boolean exists(Connection connection, TableName name) throws SQLException {
         try (PreparedStatement exists = connection.prepareStatement(EXISTS)) {
             exists.setString(1, Quoted.postgres(name));
+            try (ResultSet row = exists.executeQuery()) {
+                row.next();
+                return row.getBoolean(1);
+            }
+        }
+    }
+
+    @Override
+    public boolean hasColumn(Connection connection, TableName name, String column) throws SQLException {
+        try (PreparedStatement exists = connection.prepareStatement(HAS_COLUMN)) {
+            exists.setString(1, Quoted.postgres(name));
+            exists.setString(2, column);
             try (ResultSet row = exists.executeQuery()) {
                 row.next();
                 return row.getBoolean(1);

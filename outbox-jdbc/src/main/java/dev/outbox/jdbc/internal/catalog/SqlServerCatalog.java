@@ -47,6 +47,11 @@ public final class SqlServerCatalog implements Catalog {
 
     public static final String EXISTS = "SELECT CASE WHEN OBJECT_ID(?) IS NULL THEN 0 ELSE 1 END AS found";
 
+    public static final String HAS_COLUMN = """
+            SELECT COUNT(*) AS found FROM sys.columns c
+            WHERE c.object_id = OBJECT_ID(?) AND LOWER(REPLACE(c.name, N'_', N'')) = LOWER(REPLACE(?, N'_', N''))
+            """;
+
     private static final int CLUSTERED = 1;
 
     @Override
@@ -77,6 +82,11 @@ public final class SqlServerCatalog implements Catalog {
                         logical -> names.like(List.of(logical), null).isPresent(),
                         PhaseMarker.read(PhaseMarker.NAME + " " + notes.get(PhaseMarker.NAME)))
                 .table(Optional.ofNullable(notes.get(CONSUMER)), columns, indexes));
+    }
+
+    @Override
+    public Optional<FoundTable> glance(Connection connection, TableName name) throws SQLException {
+        return find(connection, name);
     }
 
     private static Column column(ResultSet row, Map<String, Index> indexes) throws SQLException {
@@ -177,6 +187,18 @@ public final class SqlServerCatalog implements Catalog {
             try (ResultSet row = exists.executeQuery()) {
                 row.next();
                 return row.getInt("found") == 1;
+            }
+        }
+    }
+
+    @Override
+    public boolean hasColumn(Connection connection, TableName name, String column) throws SQLException {
+        try (PreparedStatement exists = connection.prepareStatement(HAS_COLUMN)) {
+            exists.setNString(1, Quoted.sqlServer(name));
+            exists.setNString(2, column);
+            try (ResultSet row = exists.executeQuery()) {
+                row.next();
+                return row.getInt("found") > 0;
             }
         }
     }

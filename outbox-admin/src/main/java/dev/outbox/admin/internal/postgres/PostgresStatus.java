@@ -1,13 +1,17 @@
-package dev.outbox.admin;
+package dev.outbox.admin.internal.postgres;
+
+import dev.outbox.admin.internal.StatusStatements;
 
 /**
- * How a table is doing, on PostgreSQL. What is open is counted through the partial indexes; what is Done is not.
+ * How a table is doing, on PostgreSQL. Open items are counted through the partial indexes; Done items have none.
  *
- * <p>What is limited is ordered as its index is, though the order matters to nobody: without one the planner may expect to
- * find the few soon wherever it begins, and read the whole table, at the end of which they are.
+ * <p>A search with a limit has the order of its index, although the order does not matter. Without it the planner may assume
+ * that a scan of the table finds a few rows soon, and read the whole table when they are at its end.
  */
-final class PostgresStatus {
-    static final String OPEN = """
+final class PostgresStatus implements StatusStatements {
+    @Override
+    public String open() {
+        return """
             SELECT topic, status, count(*) AS items, count(*) FILTER (WHERE due) AS due,
                 (EXTRACT(EPOCH FROM statement_timestamp() - min(since) FILTER (WHERE due)) * 1000000)::bigint AS oldest
             FROM (
@@ -33,17 +37,23 @@ final class PostgresStatus {
             GROUP BY topic, status
             ORDER BY topic, status
             """;
+    }
 
-    static final String DONE = """
+    @Override
+    public String done() {
+        return """
             SELECT {topic} AS topic, 2 AS status, count(*) AS items, 0 AS due, NULL::bigint AS oldest
             FROM {table}
             WHERE {status} = 2
             GROUP BY {topic}
             ORDER BY topic
             """;
+    }
 
-    /** Counted as far as that is cheap, and what the catalog believes of the whole table. */
-    static final String DONE_ABOUT = """
+    /** A count as far as that is cheap, and the estimate of the catalog for the whole table. */
+    @Override
+    public String doneAbout() {
+        return """
             SELECT count(*) AS counted,
                 (SELECT reltuples::bigint FROM pg_catalog.pg_class WHERE oid = to_regclass(:table)) AS estimated
             FROM (
@@ -52,9 +62,12 @@ final class PostgresStatus {
                     ORDER BY {processed_on} LIMIT :most) AS of_one
                 LIMIT :most) AS done
             """;
+    }
 
-    /** The last that were Done; received records of an inbox took no time. */
-    static final String RECENT = """
+    /** Records of received messages in an inbox took no time, so the percentiles leave them out. */
+    @Override
+    public String recent() {
+        return """
             SELECT items, recent, span, took[1] AS p50, took[2] AS p95, took[3] AS p99
             FROM (
                 SELECT count(*) AS items,
@@ -72,13 +85,16 @@ final class PostgresStatus {
                         ORDER BY {processed_on} DESC LIMIT :most) AS done
                     ORDER BY done.processed_on DESC LIMIT :most) AS last) AS all_of_them
             """;
+    }
 
     /**
-     * Keys whose Dead head blocks them, and keys whose head backs off while others wait behind it. Of a key's backlog, and
-     * of what waits for a time, only so much is read: both may be as large as the table. Each status of a key by itself,
-     * for only so is the index in the order that the limit needs.
+     * Keys whose Dead head blocks them, and keys whose head backs off while others wait behind it. The backlog of a key and the
+     * items that wait for a time are read up to a limit, because both may be as large as the table. Each status of a key is
+     * read by itself, because only then the index has the order that the limit needs.
      */
-    static final String BLOCKED = """
+    @Override
+    public String blocked() {
+        return """
             SELECT heads.*, LEAST(ready.items + leased.items, 1000) AS waiting
             FROM (
                 (SELECT {work_item_id} AS id, {consumer} AS consumer, {message_key} AS message_key, {status} AS status,
@@ -101,39 +117,45 @@ final class PostgresStatus {
                 SELECT count(*) AS items
                 FROM (
                     SELECT FROM {table} t
-                    WHERE t.{same_consumer} AND t.{message_key} = heads.message_key AND t.{status} = 0
+                    WHERE {same_consumer} AND t.{message_key} = heads.message_key AND t.{status} = 0
                       AND t.{sequence} <> heads.sequence
                     LIMIT 1000) AS few) AS ready
             CROSS JOIN LATERAL (
                 SELECT count(*) AS items
                 FROM (
                     SELECT FROM {table} t
-                    WHERE t.{same_consumer} AND t.{message_key} = heads.message_key AND t.{status} = 1
+                    WHERE {same_consumer} AND t.{message_key} = heads.message_key AND t.{status} = 1
                       AND t.{sequence} <> heads.sequence
                     LIMIT 1000) AS few) AS leased
             WHERE heads.status = 3
               OR ready.items + leased.items > 0
                 AND NOT EXISTS (
                     SELECT FROM {table} t
-                    WHERE t.{same_consumer} AND t.{message_key} = heads.message_key AND t.{status} = 0
+                    WHERE {same_consumer} AND t.{message_key} = heads.message_key AND t.{status} = 0
                       AND t.{sequence} < heads.sequence)
                 AND NOT EXISTS (
                     SELECT FROM {table} t
-                    WHERE t.{same_consumer} AND t.{message_key} = heads.message_key AND t.{status} = 1
+                    WHERE {same_consumer} AND t.{message_key} = heads.message_key AND t.{status} = 1
                       AND t.{sequence} < heads.sequence)
             ORDER BY heads.status DESC, waiting DESC, heads.sequence LIMIT :most
             """;
+    }
 
-    static final String BLOCKING_DEAD = """
+    @Override
+    public String blockingDead() {
+        return """
             SELECT count(*) AS items
             FROM (
                 SELECT FROM {table}
                 WHERE {status} = 3 AND {blocks_key} AND {message_key} IS NOT NULL
                 ORDER BY {consumer}, {message_key} LIMIT :most) AS heads
             """;
+    }
 
     /** Counted through the partial indexes, each no further than {@code most}. */
-    static final String BACKLOG = """
+    @Override
+    public String backlog() {
+        return """
             SELECT (
                 SELECT count(*) FROM (
                     (SELECT 1 FROM {table}
@@ -155,9 +177,12 @@ final class PostgresStatus {
                     SELECT FROM {table} WHERE {status} = 3
                     ORDER BY {processed_on} LIMIT :most) AS given_up) AS dead
             """;
+    }
 
-    /** How long the longest waiting item has been due; of keyed ones only so many are looked at. */
-    static final String OLDEST_DUE = """
+    /** Of the items that have a key, only a limited number is read. */
+    @Override
+    public String oldestDue() {
+        return """
             SELECT (EXTRACT(EPOCH FROM statement_timestamp() - min(since)) * 1000000)::bigint AS oldest
             FROM (
                 SELECT never.since FROM {consumers} AS c CROSS JOIN generate_series(0, 2) AS band CROSS JOIN LATERAL (
@@ -184,8 +209,11 @@ final class PostgresStatus {
                     ORDER BY {consumer}, {message_key}, {sequence} LIMIT :most) AS first
                 WHERE first.due IS NULL) AS waiting
             """;
+    }
 
-    static final String POLLERS = """
+    @Override
+    public String pollers() {
+        return """
             SELECT poller, version, phase, started_on, seen_on, last_success_on, lease_ms, longest_delivery_ms,
                 last_error_on, last_error,
                 (EXTRACT(EPOCH FROM statement_timestamp() - seen_on) * 1000000)::bigint AS silent
@@ -193,9 +221,12 @@ final class PostgresStatus {
             WHERE table_name = :table_name
             ORDER BY poller
             """;
+    }
 
     /** A lease without an end counts too. */
-    static final String STUCK = """
+    @Override
+    public String stuck() {
+        return """
             SELECT count(*) AS items,
                 (EXTRACT(EPOCH FROM statement_timestamp() - min(locked_until)) * 1000000)::bigint AS oldest
             FROM (
@@ -204,12 +235,11 @@ final class PostgresStatus {
                   AND ({locked_until} < statement_timestamp() - :stuck * interval '1 microsecond') IS NOT FALSE
                 ORDER BY {consumer}, {sequence} LIMIT :most) AS leased
             """;
+    }
 
-    /**
-     * Topics of items that were first due {@code late} ago and that nobody delivers: no item of the topic is leased, or its
-     * type is unknown. Retries do not hide them. Of each kind of item only the first {@code most} are looked at.
-     */
-    static final String UNHANDLED = """
+    @Override
+    public String unhandled() {
+        return """
             SELECT waiting.topic, count(*) AS items, max(waiting.last_error) AS last_error,
                 (EXTRACT(EPOCH FROM statement_timestamp() - min(waiting.since)) * 1000000)::bigint AS oldest
             FROM (
@@ -237,17 +267,21 @@ final class PostgresStatus {
             GROUP BY waiting.topic
             ORDER BY waiting.topic
             """;
+    }
 
-    /** How long ago the first of those that are still there was Done. */
-    static final String OLDEST_DONE = """
+    @Override
+    public String oldestDone() {
+        return """
             SELECT (EXTRACT(EPOCH FROM statement_timestamp() - min(done.processed_on)) * 1000000)::bigint AS oldest
             FROM {consumers} AS c CROSS JOIN LATERAL (
                 SELECT {processed_on} AS processed_on FROM {table}
                 WHERE {of_consumer} AND {status} = 2 AND {processed_on} IS NOT NULL
                 ORDER BY {processed_on} LIMIT 1) AS done
             """;
+    }
 
-    static final String NOW = "SELECT clock_timestamp() AS now";
-
-    private PostgresStatus() {}
+    @Override
+    public String now() {
+        return "SELECT clock_timestamp() AS now";
+    }
 }

@@ -8,7 +8,9 @@ import dev.outbox.Outbox;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.Receipt;
 import dev.outbox.WorkItem;
+import dev.outbox.admin.Diagnosis.Severity;
 import dev.outbox.delivery.RetryPolicy;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresInbox;
 import dev.outbox.postgres.PostgresOutbox;
@@ -19,25 +21,29 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import javax.sql.DataSource;
 
 /** An outbox and an inbox with messages in all states, made so by real pollers. */
-final class Boxes {
+final class Tables {
     /** A machine that is busy with other tests is not one that is ill. */
     static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    /** Other databases of a busy server may have long transactions of their own. */
+    static final DoctorLimits NO_OLD_TRANSACTIONS = DoctorLimits.standard().transaction(Duration.ofDays(1));
 
     final DataSource dataSource;
     final Outbox outbox;
     final Inbox inbox;
 
-    Boxes(DataSource dataSource) {
-        this(dataSource, "inbox");
+    Tables(DataSource dataSource) {
+        this(dataSource, "outbox", "inbox");
     }
 
-    Boxes(DataSource dataSource, String inbox) {
+    Tables(DataSource dataSource, String outbox, String inbox) {
         this.dataSource = dataSource;
-        this.outbox = PostgresOutbox.create(dataSource);
+        this.outbox = PostgresOutbox.builder(dataSource).table(outbox).build();
         this.inbox = PostgresInbox.builder(dataSource)
                 .table(inbox)
                 .consumer("billing")
@@ -54,6 +60,13 @@ final class Boxes {
 
     Admin admin() {
         return Admin.of(dataSource).glanceTimeout(PATIENCE).build();
+    }
+
+    /** What the doctor warns of. */
+    List<Diagnosis> troubles(DoctorLimits limits) {
+        return admin().doctor().examine(limits).stream()
+                .filter(found -> Arrays.asList(Severity.WARN, Severity.FAIL).contains(found.severity()))
+                .toList();
     }
 
     String enqueue(Message message) {
@@ -83,7 +96,16 @@ final class Boxes {
     ItemRef dead(Message message, String error) {
         String id = enqueue(message);
         killAll(error, OnDead.SKIP);
-        return new ItemRef(Box.OUTBOX, id);
+        return new ItemRef(TableKind.OUTBOX, id);
+    }
+
+    /** So many dead rows of an outbox, each a moment after the other. */
+    void bury(int count) {
+        execute("""
+                INSERT INTO outbox (work_item_id, topic, payload, status, attempt_count, processed_on, last_error)
+                SELECT gen_random_uuid(), 'orders', 'x', 3, 5, statement_timestamp() - (? - n) * interval '1 second', 'e'
+                FROM generate_series(1, ?) AS n
+                """, count, count);
     }
 
     /** Everything that is due dies of this error. */
@@ -102,7 +124,7 @@ final class Boxes {
         enqueue(incoming);
         inbox.poller().inTransaction((tx, item) -> fail(error)).build().pollOnce();
         return new ItemRef(
-                Box.INBOX,
+                TableKind.INBOX,
                 value("SELECT work_item_id FROM inbox WHERE status = 3 AND message_id = ?", incoming.messageId()));
     }
 

@@ -1,8 +1,12 @@
-package dev.outbox.admin;
+package dev.outbox.admin.internal.sqlserver;
 
-/** How a table is doing, on SQL Server; see {@link PostgresStatus}. */
-final class SqlServerStatus {
-    static final String OPEN = """
+import dev.outbox.admin.internal.StatusStatements;
+
+/** How a table is doing, on SQL Server; see PostgresStatus. */
+final class SqlServerStatus implements StatusStatements {
+    @Override
+    public String open() {
+        return """
             SELECT waiting.topic, waiting.status, COUNT_BIG(*) AS items, SUM(waiting.due) AS due,
                 DATEDIFF_BIG(microsecond, MIN(CASE WHEN waiting.due = 1 THEN waiting.since END), SYSUTCDATETIME()) AS oldest
             FROM (
@@ -29,24 +33,33 @@ final class SqlServerStatus {
             GROUP BY waiting.topic, waiting.status
             ORDER BY waiting.topic, waiting.status
             """;
+    }
 
-    static final String DONE = """
+    @Override
+    public String done() {
+        return """
             SELECT {topic} AS topic, 2 AS status, COUNT_BIG(*) AS items, 0 AS due, CAST(NULL AS bigint) AS oldest
             FROM {table}
             WHERE {status} = 2
             GROUP BY {topic}
             ORDER BY {topic}
             """;
+    }
 
-    static final String DONE_ABOUT = """
+    @Override
+    public String doneAbout() {
+        return """
             SELECT COUNT_BIG(*) AS counted, (
                 SELECT SUM(p.rows) FROM sys.partitions p
                 WHERE p.object_id = OBJECT_ID(:table) AND p.index_id < 2) AS estimated
             FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table} WHERE {status} = 2) done
             """;
+    }
 
-    /** Percentiles by rank, because not every server of this kind knows another way. */
-    static final String RECENT = """
+    /** Percentiles by rank, because not every edition has a function for them. */
+    @Override
+    public String recent() {
+        return """
             SELECT COUNT_BIG(*) AS items,
                 SUM(CASE WHEN ranked.processed_on > DATEADD(minute, -5, SYSUTCDATETIME()) THEN 1 ELSE 0 END) AS recent,
                 DATEDIFF_BIG(microsecond, MIN(ranked.processed_on), SYSUTCDATETIME()) AS span,
@@ -63,8 +76,11 @@ final class SqlServerStatus {
                     WHERE {status} = 2
                     ORDER BY {processed_on} DESC) last) ranked
             """;
+    }
 
-    static final String BLOCKED = """
+    @Override
+    public String blocked() {
+        return """
             SELECT TOP (CAST(:most AS int)) heads.id, heads.consumer, heads.message_key, heads.status, heads.sequence,
                 heads.attempt_count, heads.due_on, heads.last_error,
                 CASE WHEN ready.items + leased.items > 1000 THEN 1000 ELSE ready.items + leased.items END AS waiting
@@ -112,13 +128,19 @@ final class SqlServerStatus {
                 AND COALESCE(leased.first, heads.sequence) >= heads.sequence
             ORDER BY heads.status DESC, waiting DESC, heads.sequence
             """;
+    }
 
-    static final String BLOCKING_DEAD = """
+    @Override
+    public String blockingDead() {
+        return """
             SELECT COUNT_BIG(*) AS items
             FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table} WHERE {status} = 3 AND {blocks_key} = 1) heads
             """;
+    }
 
-    static final String BACKLOG = """
+    @Override
+    public String backlog() {
+        return """
             SELECT (
                 SELECT COUNT_BIG(*)
                 FROM (
@@ -138,8 +160,11 @@ final class SqlServerStatus {
                 (SELECT COUNT_BIG(*)
                 FROM (SELECT TOP (CAST(:most AS int)) {sequence} AS place FROM {table} WHERE {status} = 3) dead) AS dead
             """;
+    }
 
-    static final String OLDEST_DUE = """
+    @Override
+    public String oldestDue() {
+        return """
             SELECT DATEDIFF_BIG(microsecond, MIN(waiting.since), SYSUTCDATETIME()) AS oldest
             FROM (
                 SELECT never.since
@@ -157,8 +182,11 @@ final class SqlServerStatus {
                     WHERE {status} < 2 AND {status} = 0 AND {message_key} IS NOT NULL) keyed
                 WHERE keyed.due IS NULL) waiting
             """;
+    }
 
-    static final String POLLERS = """
+    @Override
+    public String pollers() {
+        return """
             SELECT Poller AS poller, Version AS version, Phase AS phase,
                 CAST(StartedOn AS datetimeoffset(7)) AS started_on,
                 CAST(LastSuccessOn AS datetimeoffset(7)) AS last_success_on, LeaseMs AS lease_ms,
@@ -169,16 +197,22 @@ final class SqlServerStatus {
             WHERE TableName = CAST(:table_name AS nvarchar(127))
             ORDER BY Poller
             """;
+    }
 
-    static final String STUCK = """
+    @Override
+    public String stuck() {
+        return """
             SELECT COUNT_BIG(*) AS items, DATEDIFF_BIG(microsecond, MIN(leased.locked_until), SYSUTCDATETIME()) AS oldest
             FROM (
                 SELECT TOP (CAST(:most AS int)) {locked_until} AS locked_until FROM {table}
                 WHERE {status} = 1 AND ({locked_until} IS NULL OR {locked_until}
                     < DATEADD(second, -CAST(CAST(:stuck AS bigint) / 1000000 AS int), SYSUTCDATETIME()))) leased
             """;
+    }
 
-    static final String UNHANDLED = """
+    @Override
+    public String unhandled() {
+        return """
             SELECT waiting.topic, COUNT_BIG(*) AS items, MAX(waiting.last_error) AS last_error,
                 DATEDIFF_BIG(microsecond, MIN(waiting.since), SYSUTCDATETIME()) AS oldest
             FROM (
@@ -205,14 +239,19 @@ final class SqlServerStatus {
             GROUP BY waiting.topic
             ORDER BY waiting.topic
             """;
+    }
 
-    static final String OLDEST_DONE = """
+    @Override
+    public String oldestDone() {
+        return """
             SELECT DATEDIFF_BIG(microsecond, MIN({processed_on}), SYSUTCDATETIME()) AS oldest
             FROM {table}
             WHERE {status} = 2 AND {processed_on} IS NOT NULL
             """;
+    }
 
-    static final String NOW = "SELECT CAST(SYSUTCDATETIME() AS datetimeoffset(7)) AS now";
-
-    private SqlServerStatus() {}
+    @Override
+    public String now() {
+        return "SELECT CAST(SYSUTCDATETIME() AS datetimeoffset(7)) AS now";
+    }
 }

@@ -1,7 +1,10 @@
-package dev.outbox.admin;
+package dev.outbox.admin.internal.sqlserver;
 
-/** Dead letters on SQL Server; see {@link PostgresDead}. */
-final class SqlServerDead {
+import dev.outbox.admin.internal.DeadLetterStatements;
+import java.util.Optional;
+
+/** Dead letters on SQL Server; see PostgresDeadLetters. */
+final class SqlServerDeadLetters implements DeadLetterStatements {
     private static final String FILTER = """
             (CAST(:topic AS nvarchar(2000)) IS NULL OR {topic} = CAST(:topic AS nvarchar(2000)))
                       AND (CAST(:key AS nvarchar(2000)) IS NULL OR {exact_key} = CAST(:key AS nvarchar(2000)) + N'.')
@@ -9,14 +12,16 @@ final class SqlServerDead {
                       AND (CAST(:error AS nvarchar(2000)) IS NULL
                         OR CHARINDEX(LOWER(CAST(:error AS nvarchar(2000))), LOWER({last_error})) > 0)""";
 
-    /** Apart from the other conditions, because the index goes by it; a time that is not known is long ago. */
+    /** Apart from the other conditions, because the index serves it. */
     private static final String OLD_ENOUGH = """
             {processed_on} < COALESCE(
                         DATEADD(millisecond, -CAST(CAST(:older_than AS bigint) / 1000 % 86400000 AS int),
                             DATEADD(day, -CAST(CAST(:older_than AS bigint) / 86400000000 AS int), SYSUTCDATETIME())),
                         CAST('9999-12-31' AS datetime2(7)))""";
 
-    static final String NEWEST = """
+    @Override
+    public String newest() {
+        return """
             SELECT TOP (CAST(:size AS int)) %1$s
             FROM {table}
             WHERE {status} = 3 AND {processed_on} <= CAST(:at AS datetime2(7))
@@ -24,17 +29,23 @@ final class SqlServerDead {
               AND %3$s
               AND %2$s
             ORDER BY {processed_on} DESC, {work_item_id} DESC
-            """.formatted(ItemRow.SQL_SERVER, FILTER, OLD_ENOUGH);
+            """.formatted(SqlServerItems.COLUMNS, FILTER, OLD_ENOUGH);
+    }
 
-    static final String NEWEST_UNKNOWN = """
+    @Override
+    public String newestUnknown() {
+        return """
             SELECT TOP (CAST(:size AS int)) %1$s
             FROM {table}
             WHERE {status} = 3 AND {processed_on} IS NULL AND {work_item_id} < CAST(:id AS uniqueidentifier)
               AND %2$s
             ORDER BY {work_item_id} DESC
-            """.formatted(ItemRow.SQL_SERVER, FILTER);
+            """.formatted(SqlServerItems.COLUMNS, FILTER);
+    }
 
-    static final String OLDEST = """
+    @Override
+    public String oldest() {
+        return """
             SELECT TOP (CAST(:size AS int)) dead.*
             FROM (
                 SELECT known.*
@@ -56,9 +67,12 @@ final class SqlServerDead {
                       AND %2$s
                     ORDER BY {work_item_id}) unknown) dead
             ORDER BY CASE WHEN dead.processed_on IS NULL THEN 0 ELSE 1 END, dead.processed_on, dead.id
-            """.formatted(ItemRow.SQL_SERVER, FILTER, OLD_ENOUGH);
+            """.formatted(SqlServerItems.COLUMNS, FILTER, OLD_ENOUGH);
+    }
 
-    static final String COUNT = """
+    @Override
+    public String count() {
+        return """
             SELECT COUNT(*) AS found, COALESCE(SUM(dead.requeueable), 0) AS requeueable
             FROM (
                 SELECT TOP (CAST(:most AS int)) CASE
@@ -72,12 +86,15 @@ final class SqlServerDead {
                   AND ({processed_on} IS NULL OR %2$s)
                   AND %1$s) dead
             """.formatted(FILTER, OLD_ENOUGH);
+    }
 
     /**
-     * With a due time, so that no mark of a poller hides it; the one that goes first in its key is due first. Its age
-     * counts from there.
+     * Each item gets a due time, so that no low-water mark of a poller hides it, and its age counts from there. The item that
+     * goes first in its key is due first.
      */
-    static final String REQUEUE = """
+    @Override
+    public String requeue() {
+        return """
             SET NOCOUNT ON;
             SET XACT_ABORT ON;
             SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
@@ -110,8 +127,16 @@ final class SqlServerDead {
             COMMIT TRANSACTION;
             SELECT Id AS id FROM @requeued;
             """;
+    }
 
-    static final String DISCARD_OUTBOX = """
+    @Override
+    public Optional<EndOfKeyStatements> endOfKey() {
+        return Optional.empty();
+    }
+
+    @Override
+    public String discardOutbox() {
+        return """
             SET NOCOUNT ON;
             SET XACT_ABORT ON;
             SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
@@ -132,9 +157,12 @@ final class SqlServerDead {
             COMMIT TRANSACTION;
             SELECT Id AS id FROM @discarded;
             """;
+    }
 
-    /** It stays as one that was received; see {@link PostgresDead#DISCARD_INBOX}. */
-    static final String DISCARD_INBOX = """
+    /** The item stays as the record of a received message, so that a redelivery has no effect. */
+    @Override
+    public String discardInbox() {
+        return """
             SET NOCOUNT ON;
             SET XACT_ABORT ON;
             SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
@@ -158,6 +186,5 @@ final class SqlServerDead {
             COMMIT TRANSACTION;
             SELECT Id AS id FROM @discarded;
             """;
-
-    private SqlServerDead() {}
+    }
 }

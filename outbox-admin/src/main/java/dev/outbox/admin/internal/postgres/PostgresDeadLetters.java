@@ -1,37 +1,48 @@
-package dev.outbox.admin;
+package dev.outbox.admin.internal.postgres;
+
+import dev.outbox.admin.internal.DeadLetterStatements;
+import java.util.Optional;
 
 /**
- * Dead letters on PostgreSQL. The index {@code _dead} has them by when they died; those that died before the migration
- * without leaving a time count as the oldest. Rows that somebody else is at are skipped, and what is locked stays where
- * it is, so it is found by its place.
+ * Dead letters on PostgreSQL. The index {@code _dead} orders them by the time when they died; those that died before the
+ * migration, which left no time, count as the oldest. Rows that another transaction has locked are skipped. A row that is locked
+ * here does not move, so the next step finds it by its place.
  */
-final class PostgresDead {
+final class PostgresDeadLetters implements DeadLetterStatements {
     private static final String FILTER = """
             (:topic::text IS NULL OR {topic} = :topic) AND (:key::text IS NULL OR {message_key} = :key)
                       AND (:tenant::text IS NULL OR {tenant_id} = :tenant)
                       AND (:error::text IS NULL OR strpos(lower({last_error}), lower(:error)) > 0)""";
 
-    /** Apart from the conditions, because the index goes by it; a time that is not known is long ago. */
+    /** Apart from the other conditions, because the index serves it. */
     private static final String LATEST = """
             COALESCE(statement_timestamp() - :older_than::bigint * interval '1 microsecond', 'infinity')""";
 
-    static final String NEWEST = """
+    @Override
+    public String newest() {
+        return """
             SELECT %1$s
             FROM {table}
             WHERE {status} = 3 AND ({processed_on}, {work_item_id}) < (LEAST(:at, %3$s), :id::uuid)
               AND %2$s
             ORDER BY {processed_on} DESC, {work_item_id} DESC LIMIT :size
-            """.formatted(ItemRow.POSTGRES, FILTER, LATEST);
+            """.formatted(PostgresItems.COLUMNS, FILTER, LATEST);
+    }
 
-    static final String NEWEST_UNKNOWN = """
+    @Override
+    public String newestUnknown() {
+        return """
             SELECT %1$s
             FROM {table}
             WHERE {status} = 3 AND {processed_on} IS NULL AND {work_item_id} < :id::uuid
               AND %2$s
             ORDER BY {work_item_id} DESC LIMIT :size
-            """.formatted(ItemRow.POSTGRES, FILTER);
+            """.formatted(PostgresItems.COLUMNS, FILTER);
+    }
 
-    static final String OLDEST = """
+    @Override
+    public String oldest() {
+        return """
             SELECT * FROM (
                 (SELECT %1$s
                 FROM {table}
@@ -46,9 +57,12 @@ final class PostgresDead {
                   AND %2$s
                 ORDER BY {work_item_id} LIMIT :size)) AS dead
             ORDER BY processed_on NULLS FIRST, id LIMIT :size
-            """.formatted(ItemRow.POSTGRES, FILTER, LATEST);
+            """.formatted(PostgresItems.COLUMNS, FILTER, LATEST);
+    }
 
-    static final String COUNT = """
+    @Override
+    public String count() {
+        return """
             SELECT count(*) AS found, count(*) FILTER (WHERE requeueable) AS requeueable
             FROM (
                 (SELECT {topic} IS NOT NULL AND (:window::bigint IS NULL
@@ -66,26 +80,16 @@ final class PostgresDead {
                 ORDER BY {work_item_id} LIMIT :most)
                 LIMIT :most) AS dead
             """.formatted(FILTER, LATEST);
+    }
 
     /**
-     * The locks that a STRICT enqueue of these keys takes, in the same order; see PostgresKeyLocks. A transaction that
-     * stored one of the keys and stays open must not stop the others for long, so the wait is bounded.
+     * Each item gets a due time, so that no low-water mark of a poller hides it, and its age counts from there. The item that
+     * goes first in its key is due first. The answer has the same order, and tells which items go to the end of their key: those
+     * that were skipped. An item that still blocks its key is the first of it.
      */
-    static final String LOCK_KEYS = """
-            SELECT set_config('lock_timeout', CASE
-                    WHEN current_setting('lock_timeout')::interval BETWEEN interval '1 ms' AND interval '10 s'
-                    THEN current_setting('lock_timeout') ELSE '10s' END, true) IS NOT NULL
-                AND pg_advisory_xact_lock_shared(:entering) IS NOT NULL
-                AND (SELECT count(pg_advisory_xact_lock(lock)) FROM unnest(:locks::bigint[]) AS lock) > 0
-                AND pg_advisory_xact_lock_shared(:holding) IS NOT NULL AS taken
-            """;
-
-    /**
-     * With a due time, so that no mark of a poller hides it; the one that goes first in its key is due first. Its age
-     * counts from there. Answers in this order, and tells which of them go to the end of their key: those that were skipped.
-     * One that blocks its key still is the first of it.
-     */
-    static final String REQUEUE = """
+    @Override
+    public String requeue() {
+        return """
             WITH chosen AS MATERIALIZED (
                 SELECT ctid AS place, {sequence} AS sequence, {attempt_count} AS attempts,
                     {message_key} IS NOT NULL AND NOT {blocks_key} AS moves
@@ -104,7 +108,7 @@ final class PostgresDead {
                 FROM numbered
                 WHERE t.ctid = numbered.place AND t.{status} = 3
                 RETURNING t.{work_item_id} AS id, t.{topic} AS topic, t.{message_key} AS message_key,
-                    t.{consumer} AS consumer, t.{source} AS source, t.{message_id} AS message_id,
+                    {consumer} AS consumer, {source} AS source, t.{message_id} AS message_id,
                     numbered.attempts, numbered.moves, numbered.number, t.{last_error} AS last_error,
                     t.{due_on} AS due_on),
             audited AS (
@@ -115,14 +119,16 @@ final class PostgresDead {
                 FROM requeued)
             SELECT id, moves FROM requeued ORDER BY number
             """;
+    }
 
-    /** Draws a new sequence. One by one, because an update of several rows promises no order in which they draw. */
-    static final String MOVE_TO_END = """
-            UPDATE {table} SET {sequence} = DEFAULT
-            WHERE {work_item_id} = :id::uuid AND {topic} IS NOT NULL
-            """;
+    @Override
+    public Optional<EndOfKeyStatements> endOfKey() {
+        return Optional.of(new PostgresEndOfKey());
+    }
 
-    static final String DISCARD_OUTBOX = """
+    @Override
+    public String discardOutbox() {
+        return """
             WITH chosen AS MATERIALIZED (
                 SELECT ctid AS place
                 FROM {table}
@@ -134,7 +140,7 @@ final class PostgresDead {
                 USING chosen
                 WHERE t.ctid = chosen.place AND t.{status} = 3
                 RETURNING t.{work_item_id} AS id, t.{topic} AS topic, t.{message_key} AS message_key,
-                    t.{consumer} AS consumer, t.{source} AS source, t.{message_id} AS message_id,
+                    {consumer} AS consumer, {source} AS source, t.{message_id} AS message_id,
                     t.{attempt_count} AS attempts, t.{last_error} AS last_error)
             INSERT INTO {audit} (action, actor, reason, table_name, work_item_id, topic, message_key, consumer, source,
                 message_id, attempt_count, last_error)
@@ -143,13 +149,16 @@ final class PostgresDead {
             FROM discarded
             RETURNING work_item_id AS id
             """;
+    }
 
     /**
-     * A message that is forgotten would have its effect when it comes again. So it stays as one that was received,
-     * without its content, until the retention is over. Records without a topic are in no index by their id: all are found
-     * by when they died.
+     * Without its record, a redelivered message would have its effect. So the item stays as the record of a received message,
+     * without its content, until the retention is over. No index has records without a topic by their id, so all are found by
+     * the time when they died.
      */
-    static final String DISCARD_INBOX = """
+    @Override
+    public String discardInbox() {
+        return """
             WITH chosen AS MATERIALIZED (
                 SELECT ctid AS place, {topic} AS topic, {message_key} AS message_key
                 FROM {table}
@@ -163,7 +172,7 @@ final class PostgresDead {
                 FROM chosen
                 WHERE t.ctid = chosen.place AND t.{status} = 3
                 RETURNING t.{work_item_id} AS id, chosen.topic, chosen.message_key,
-                    t.{consumer} AS consumer, t.{source} AS source, t.{message_id} AS message_id,
+                    {consumer} AS consumer, {source} AS source, t.{message_id} AS message_id,
                     t.{attempt_count} AS attempts, t.{last_error} AS last_error)
             INSERT INTO {audit} (action, actor, reason, table_name, work_item_id, topic, message_key, consumer, source,
                 message_id, attempt_count, last_error)
@@ -172,6 +181,5 @@ final class PostgresDead {
             FROM discarded
             RETURNING work_item_id AS id
             """;
-
-    private PostgresDead() {}
+    }
 }
