@@ -6,7 +6,9 @@ import dev.outbox.jdbc.internal.claim.ClaimedRows;
 import dev.outbox.jdbc.internal.claim.ClaimedRows.Topics;
 import dev.outbox.jdbc.internal.claim.ClaimedRows.Unreadable;
 import dev.outbox.jdbc.internal.claim.FreedKeys.Hint;
+import dev.outbox.jdbc.internal.claim.KeyLook;
 import dev.outbox.jdbc.internal.claim.KeyScan;
+import dev.outbox.jdbc.internal.claim.KeysSeen;
 import dev.outbox.jdbc.internal.claim.WorkItemRow;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Timestamps;
@@ -223,7 +225,7 @@ final class PostgresKeyClaim {
     private ClaimedRows once(Connection connection, ClaimRequest request, Topics topics, KeyScan scan, long until)
             throws SQLException {
         UUID token = UUID.randomUUID();
-        KeyScan.Look look = scan.look(request.count());
+        KeyLook look = scan.look(request.count());
         return plan.run(
                 connection,
                 query -> {
@@ -238,7 +240,7 @@ final class PostgresKeyClaim {
                 results -> read(results, token, scan, until));
     }
 
-    private static void set(Query query, KeyScan.Look look) throws SQLException {
+    private static void set(Query query, KeyLook look) throws SQLException {
         query.setArray(
                         "places",
                         "int4",
@@ -260,7 +262,7 @@ final class PostgresKeyClaim {
                 .set("longest_run", look.longestRun());
     }
 
-    private static Stream<Hint> freed(KeyScan.Look look, boolean bounded) {
+    private static Stream<Hint> freed(KeyLook look, boolean bounded) {
         return look.freed().stream().filter(hint -> hint.isBounded() == bounded);
     }
 
@@ -274,7 +276,7 @@ final class PostgresKeyClaim {
     }
 
     private ClaimedRows read(PinnedPlan.Results results, UUID token, KeyScan scan, long until) throws SQLException {
-        KeyScan.Seen seen;
+        KeysSeen seen;
         try (ResultSet row = results.next()) {
             row.next();
             seen = seen(row);
@@ -300,8 +302,8 @@ final class PostgresKeyClaim {
         return new ClaimedRows(token.toString(), results.at(), items, unreadable, more);
     }
 
-    private static KeyScan.Seen seen(ResultSet row) throws SQLException {
-        return new KeyScan.Seen(
+    private static KeysSeen seen(ResultSet row) throws SQLException {
+        return new KeysSeen(
                 row.getBoolean("was_full"),
                 row.getInt("heads"),
                 list(row, "arrived_to", Long[].class),

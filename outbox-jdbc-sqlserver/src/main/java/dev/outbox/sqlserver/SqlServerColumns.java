@@ -41,32 +41,6 @@ final class SqlServerColumns {
             "headers", "CAST(NULL AS nvarchar(max))",
             "payload_bytes", "CAST(NULL AS varbinary(max))");
 
-    /** What phase 1 adds. */
-    private static final List<String> ADDED = List.of(
-            "sequence",
-            "priority",
-            "blocks_key",
-            "first_due_on",
-            "message_key",
-            LegacyNames.interim("message_id"),
-            "tenant_id",
-            "content_type",
-            "headers",
-            "payload_bytes",
-            "exact_key",
-            LegacyNames.LIBRARY_TOKEN);
-
-    /** And this to an inbox. */
-    private static final List<String> ADDED_TO_INBOX = List.of(
-            "work_item_id",
-            "created_on",
-            "consumer",
-            "receipt_count",
-            "correlation_id",
-            "processed_by",
-            LegacyNames.interim("source"),
-            LegacyNames.interim("status"));
-
     private static final String NO_ID = "CAST(0x00000000000000000000000000000000 AS uniqueidentifier)";
 
     private static final String EITHER_ID = "COALESCE(c.message_id, LOWER(c.old_message_id))";
@@ -89,18 +63,11 @@ final class SqlServerColumns {
         this.inbox = inbox;
         this.legacy = inbox ? LegacyNames.INBOX : LegacyNames.OUTBOX;
         Map<Boolean, Map<String, Column>> all = columns.stream()
-                .filter(column -> phase != Phase.LEGACY || !isAdded(column.name()))
+                .filter(column -> phase != Phase.LEGACY || !AddedColumns.have(column.name(), inbox))
                 .collect(Collectors.partitioningBy(
                         Column::computed, Collectors.toMap(Column::name, Function.identity())));
         this.stored = all.getOrDefault(false, Map.of());
         this.computed = all.getOrDefault(true, Map.of());
-    }
-
-    /** Whether phase 1 adds it: before that, or while it is being taken back, it is none of ours. */
-    private boolean isAdded(String column) {
-        ColumnNames name = new ColumnNames("", List.of(column));
-        return name.like(ADDED, null).isPresent()
-                || (inbox && name.like(ADDED_TO_INBOX, null).isPresent());
     }
 
     /** Whether claims go by the old columns, in the order of time; an inbox has its status in text until the flip. */

@@ -42,7 +42,7 @@ class FencesAndHintsTest {
     /** To pass by a row of a key would be to hand out the one behind it. */
     @Test
     void aClaimOfAKeyLocksItsHeadAndItsRunAndPassesByNothing() {
-        assertThat(locking(SqlServerClaim.KEYS).stream().filter(hints -> hints.contains("UPDLOCK")))
+        assertThat(locking(SqlServerKeyClaim.KEYS).stream().filter(hints -> hints.contains("UPDLOCK")))
                 .containsExactly(
                         "FROM ROWLOCK, UPDLOCK, READCOMMITTEDLOCK",
                         "UPDATE ROWLOCK, UPDLOCK, READCOMMITTEDLOCK",

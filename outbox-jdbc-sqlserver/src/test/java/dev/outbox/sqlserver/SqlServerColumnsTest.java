@@ -36,7 +36,7 @@ class SqlServerColumnsTest {
             SqlServerLegacyClaim.CLAIM,
             SqlServerClaim.READY,
             SqlServerClaim.WAITING,
-            SqlServerClaim.KEYS,
+            SqlServerKeyClaim.KEYS,
             SqlServerSettle.SETTLE,
             SqlServerSettle.RENEW,
             SqlServerSourceStatements.EXPIRE,

@@ -134,7 +134,7 @@ class SqlServerInboxColumnsTest {
                 SqlServerLegacyClaim.CLAIM,
                 SqlServerClaim.READY,
                 SqlServerClaim.WAITING,
-                SqlServerClaim.KEYS,
+                SqlServerKeyClaim.KEYS,
                 SqlServerSettle.SETTLE,
                 SqlServerSettle.RENEW,
                 SqlServerItems.FIND,

@@ -10,31 +10,20 @@ import java.util.Set;
  * The round that one source makes over all keys, a bounded number of them per claim, so that keys take turns.
  * Only a whole lap without a find means that there is nothing to claim.
  *
- * <p>Finding a key costs about as much as taking a row. So where keys have much waiting, a claim takes fewer
- * of them, though not fewer than {@value FEWEST_KEYS}, and longer runs of each; where they have little, it
- * takes more keys: as many as fill the batch, by what the keys of the last claims had. A single key fills the
- * batch alone.
+ * <p>A claim takes as many keys as fill the batch: see {@link RunLengths}.
  *
  * <p>If the bound in bytes does not suffice for all heads, urgent ones are taken first, the oldest before the others; then
  * those of the round, in its order. In one claim of ten those of the round come first. The cursor does not pass by a head of
  * the round that was left behind.
  */
 public final class KeyRound {
-    private static final int FEWEST_KEYS = 32;
-
-    private static final int GROW_AFTER = 32;
-
     /** How many keys one claim looks at, as a multiple of the rows it wants. */
     private static final int PROBES_PER_ROW = 4;
 
     private String cursor = "";
     private String next = "";
 
-    /** How many rows a key is expected to have waiting. */
-    private double run = 1;
-
-    /** How many claims to wait before longer runs are tried once more. */
-    private int growsIn;
+    private final RunLengths runs = new RunLengths();
 
     private int claims;
     private int rows;
@@ -61,20 +50,12 @@ public final class KeyRound {
         cut = false;
         headsCut = false;
         query.set("key_cursor", cursor)
-                .set("heads", heads(count))
-                .set("longest_run", (int) Math.ceil(Math.min(2 * run, longestRun(count))))
-                .set("urgent_heads", urgentHeads(heads(count)))
+                .set("heads", runs.keys(count))
+                .set("longest_run", runs.longest(count))
+                .set("urgent_heads", urgentHeads(runs.keys(count)))
                 .set("round_turn", claims % 10 == 0 ? Long.MIN_VALUE : Long.MAX_VALUE)
                 .set("probes", PROBES_PER_ROW * count)
                 .set("bulk_chance", onlyBulkKeys ? 1.0 : 0.1);
-    }
-
-    private int heads(int count) {
-        return Math.max(1, (int) (count / run));
-    }
-
-    private static double longestRun(int count) {
-        return Math.max(1, count / FEWEST_KEYS);
     }
 
     /** Urgent keys come first, but one place in ten is left for the others. */
@@ -108,15 +89,7 @@ public final class KeyRound {
      * @return whether a whole lap has found nothing
      */
     public boolean end(int count) {
-        growsIn--;
-        if (!cut && keys.size() == heads(count)) {
-            if (rows < count / 10 * 9) {
-                run = Math.max(1, (double) rows / keys.size());
-                growsIn = GROW_AFTER;
-            } else if (growsIn <= 0) {
-                run = Math.min(2 * run, longestRun(count));
-            }
-        }
+        runs.claimed(count, !cut && keys.size() == runs.keys(count), keys.size(), rows);
         lapFound |= rows > 0;
         lapOnlyBulk &= onlyBulk;
         if (headsCut || !next.isEmpty()) {

@@ -1,7 +1,6 @@
 package dev.outbox.jdbc.internal.claim;
 
 import dev.outbox.WorkItem;
-import dev.outbox.jdbc.internal.claim.QueueMarks.Position;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,9 +28,7 @@ import org.jspecify.annotations.Nullable;
  * operator has unblocked. Sweeps from the start to the marks find it, in pieces that are short enough: see {@link QueueMarks}.
  * A sweep passes rows that could be claimed if their keys were free. Keys that wait for a time are not among them.
  *
- * <p><b>How many.</b> Finding a key costs about as much as taking a row. So where keys have much waiting, a claim takes
- * fewer of them, though not fewer than {@value #FEWEST_KEYS}, and longer runs of each; where they have little, it takes
- * more keys: as many as fill the batch, by what the keys of the last claims had. A single key fills the batch alone.
+ * <p><b>How many.</b> As many keys as fill the batch: see {@link RunLengths}.
  *
  * <p>Not thread-safe.
  */
@@ -40,9 +37,6 @@ public final class KeyScan {
     private static final int STRETCH = 1_000;
 
     private static final int LONGEST_STRETCH = 16_000;
-
-    private static final int FEWEST_KEYS = 32;
-    private static final int GROW_AFTER = 32;
 
     /** A transaction that commits within this time after it drew its sequence is found by the marks. */
     private static final long COMMITTING = Duration.ofMillis(500).toNanos();
@@ -53,52 +47,6 @@ public final class KeyScan {
         ARRIVED,
         DUE
     }
-
-    /**
-     * What one statement looks at.
-     *
-     * @param places in this order
-     * @param known what has arrived of these keys is passed by: they are freed or in flight
-     * @param arrivedAfter by the code of the priority
-     * @param arrivedUpTo by the code of the priority
-     * @param firstBand the code of the priority of which one row comes first
-     * @param stretch how many rows of each kind to look at
-     * @param heads the most keys to take
-     * @param longestRun the most rows to take of each, if there are that many keys
-     */
-    public record Look(
-            List<Place> places,
-            List<FreedKeys.Hint> freed,
-            Set<String> known,
-            List<Long> arrivedAfter,
-            List<Long> arrivedUpTo,
-            int firstBand,
-            Instant dueAfter,
-            long dueSequence,
-            Instant dueUpTo,
-            int stretch,
-            int heads,
-            int longestRun) {}
-
-    /**
-     * How far it came.
-     *
-     * @param full whether it found as many heads as it could take, and so may not have looked at everything
-     * @param heads how many it found
-     * @param arrivedTo by the code of the priority; empty, or null at a priority, if it looked at nothing there
-     * @param arrivedMore by the code of the priority, whether there may be more after that; empty if it looked at nothing there
-     * @param dueTo null if it looked at nothing there
-     * @param passedBy known keys of which it saw rows
-     */
-    public record Seen(
-            boolean full,
-            int heads,
-            List<@Nullable Long> arrivedTo,
-            List<@Nullable Boolean> arrivedMore,
-            @Nullable Instant dueTo,
-            long dueSequenceTo,
-            boolean dueMore,
-            List<String> passedBy) {}
 
     /** One statement. */
     public interface Statement {
@@ -113,8 +61,8 @@ public final class KeyScan {
     /** Due times have no bands: it uses the first one. */
     private final QueueMarks due;
 
-    private Look look =
-            new Look(List.of(), List.of(), Set.of(), List.of(), List.of(), 0, Instant.MIN, 0, Instant.MAX, 1, 1, 1);
+    private KeyLook look =
+            new KeyLook(List.of(), List.of(), Set.of(), List.of(), List.of(), 0, Instant.MIN, 0, Instant.MAX, 1, 1, 1);
     private int count;
     private int claims;
     private long begun;
@@ -124,14 +72,10 @@ public final class KeyScan {
 
     private int rows;
 
-    /** How many rows a key is expected to have waiting. */
-    private double run = 1;
+    private final RunLengths runs = new RunLengths();
 
     /** How many keys the bound in bytes has room for. */
     private int mostHeads = Integer.MAX_VALUE;
-
-    /** How many claims to wait before longer runs are tried once more. */
-    private int growsIn;
 
     /** Where the marks of what has arrived were at least {@link #COMMITTING} ago. */
     private long[] arrivedBefore = new long[QueueMarks.BANDS];
@@ -189,17 +133,17 @@ public final class KeyScan {
     }
 
     /** A statement of a claim of so many items begins. */
-    public Look look(int count) {
+    public KeyLook look(int count) {
         begun = ticker.getAsLong();
         claims++;
         keys.clear();
         rows = 0;
         this.count = count;
-        int heads = Math.max(1, Math.min(mostHeads, (int) (count / run)));
+        int heads = Math.min(mostHeads, runs.keys(count));
         List<FreedKeys.Hint> hints = freed.next(heads, topics, begun);
         Set<String> known = freed.known(begun);
         Position dueFrom = due.from()[0];
-        look = new Look(
+        look = new KeyLook(
                 places(!hints.isEmpty()),
                 hints,
                 known,
@@ -211,7 +155,7 @@ public final class KeyScan {
                 LowWaterMarks.time(due.to()[0]),
                 stretch,
                 heads,
-                (int) Math.ceil(Math.min(2 * run, longestRun(count))));
+                runs.longest(count));
         return look;
     }
 
@@ -241,10 +185,6 @@ public final class KeyScan {
         return after;
     }
 
-    private static double longestRun(int count) {
-        return Math.max(1, count / FEWEST_KEYS);
-    }
-
     /** A row of this key was taken. */
     public void took(String key, int priority, long sequence, @Nullable Instant dueOn) {
         rows++;
@@ -266,7 +206,7 @@ public final class KeyScan {
      * @param until when the leases end, by the clock of this process
      * @return whether another claim right now may find something
      */
-    public boolean end(Seen seen, List<WorkItem> items, boolean cut, boolean leftRows, Instant at, long until) {
+    public boolean end(KeysSeen seen, List<WorkItem> items, boolean cut, boolean leftRows, Instant at, long until) {
         boolean allFreed = !cut && (!seen.full() || look.places().get(0) == Place.FREED);
         long now = ticker.getAsLong();
         freed.looked(look.freed(), keys.keySet(), allFreed, now, now - begun);
@@ -277,7 +217,7 @@ public final class KeyScan {
         freed.claimed(items, key -> leftSome || alone.contains(key) || keys.getOrDefault(key, 0) >= longest, until);
         freed.passedBy(passedBy(seen, items));
         full = seen.full();
-        adaptRun(cut);
+        runs.claimed(count, full && !cut, keys.size(), rows);
         boolean leftKeys = cut && keys.size() < seen.heads();
         mostHeads = leftKeys ? Math.max(1, keys.size()) : (int) Math.min(Integer.MAX_VALUE, 2L * mostHeads);
         boolean hadRoom = !cut && !full;
@@ -293,7 +233,7 @@ public final class KeyScan {
     }
 
     /** Known keys of which it saw rows; and those of which it could not read what it took. */
-    private Set<String> passedBy(Seen seen, List<WorkItem> items) {
+    private Set<String> passedBy(KeysSeen seen, List<WorkItem> items) {
         Set<String> passedBy = new HashSet<>(seen.passedBy());
         look.freed().forEach(hint -> passedBy.remove(hint.key()));
         Set<String> unreadable = new HashSet<>(keys.keySet());
@@ -302,20 +242,8 @@ public final class KeyScan {
         return passedBy;
     }
 
-    private void adaptRun(boolean cut) {
-        growsIn--;
-        if (full && !cut && !keys.isEmpty()) {
-            if (rows < count / 10 * 9) {
-                run = Math.max(1, (double) rows / keys.size());
-                growsIn = GROW_AFTER;
-            } else if (growsIn <= 0) {
-                run = Math.min(2 * run, longestRun(count));
-            }
-        }
-    }
-
     /** @return whether it saw everything after the marks */
-    private boolean endArrived(Seen seen, boolean leftKeys, boolean hadRoom) {
+    private boolean endArrived(KeysSeen seen, boolean leftKeys, boolean hadRoom) {
         boolean beyondMarks = arrived.to()[0] == Long.MAX_VALUE;
         @Nullable Position[] stretches = new Position[QueueMarks.BANDS];
         for (int band = 0; !leftKeys && band < seen.arrivedTo().size(); band++) {
@@ -356,7 +284,7 @@ public final class KeyScan {
     }
 
     /** @return whether it saw everything after the marks */
-    private boolean endDue(Seen seen, boolean leftKeys, boolean hadRoom, Instant at) {
+    private boolean endDue(KeysSeen seen, boolean leftKeys, boolean hadRoom, Instant at) {
         @Nullable Position[] stretches = new Position[QueueMarks.BANDS];
         Instant to = seen.dueTo();
         if (to != null && !leftKeys) {

@@ -1,6 +1,5 @@
 package dev.outbox.jdbc.internal.claim;
 
-import dev.outbox.jdbc.internal.claim.QueueMarks.Position;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Timestamps;
 import java.sql.ResultSet;

@@ -52,49 +52,6 @@ final class QueueMarks {
     /** How long the pieces of one claim may take together. */
     private static final long VISIT = Duration.ofMillis(25).toNanos();
 
-    /**
-     * A place on the queue.
-     *
-     * @param at a sequence number, or a due time
-     * @param tie among rows of one due time, the sequence number
-     */
-    record Position(long at, long tie) implements Comparable<Position> {
-        static final Position START = new Position(Long.MIN_VALUE, Long.MIN_VALUE);
-        static final Position END = new Position(Long.MAX_VALUE, Long.MAX_VALUE);
-
-        /** After all rows of this place. */
-        static Position after(long at) {
-            return new Position(at, Long.MAX_VALUE);
-        }
-
-        Position max(Position other) {
-            return compareTo(other) < 0 ? other : this;
-        }
-
-        Position min(Position other) {
-            return compareTo(other) < 0 ? this : other;
-        }
-
-        @Override
-        public int compareTo(Position other) {
-            return at != other.at ? Long.compare(at, other.at) : Long.compare(tie, other.tie);
-        }
-    }
-
-    /** A part of a sweep. */
-    private static final class Piece {
-        /** Where it ends in each band, inclusive. */
-        private final long[] ends;
-
-        /** How long it took, or is expected to take. */
-        private final long cost;
-
-        Piece(long[] ends, long cost) {
-            this.ends = ends;
-            this.cost = cost;
-        }
-    }
-
     private final LongSupplier ticker;
 
     /** Pieces that are not longer are not cut. */
@@ -210,8 +167,9 @@ final class QueueMarks {
     /** Neighbours that are cheap together are walked together. */
     private Piece nextPiece() {
         Piece next = ahead.removeFirst();
-        while (!ahead.isEmpty() && next.cost + ahead.getFirst().cost <= patience) {
-            next = new Piece(ahead.getFirst().ends, next.cost + ahead.removeFirst().cost);
+        while (!ahead.isEmpty() && next.cost() + ahead.getFirst().cost() <= patience) {
+            next = new Piece(
+                    ahead.getFirst().ends(), next.cost() + ahead.removeFirst().cost());
         }
         return next;
     }
@@ -232,7 +190,7 @@ final class QueueMarks {
     /** Up to which place it does, inclusive. */
     long[] to() {
         if (piece != null && !open) {
-            return piece.ends;
+            return piece.ends();
         }
         long[] everything = new long[BANDS];
         Arrays.fill(everything, Long.MAX_VALUE);
@@ -241,7 +199,7 @@ final class QueueMarks {
 
     /** A row was taken: it and what is before it has passed. */
     void took(int band, Position position) {
-        touched(band, position.at);
+        touched(band, position.at());
         pass(band, position);
     }
 
@@ -271,11 +229,11 @@ final class QueueMarks {
         for (int band = 0; band < BANDS; band++) {
             Position stretch = stretches[band];
             walkedAll &= stretch == null;
-            open &= stretch == null || stretch.at > marks[band].at;
+            open &= stretch == null || stretch.at() > marks[band].at();
             if (hadRoom && stretch != null) {
                 pass(band, stretch);
             } else if (hadRoom && piece != null) {
-                cursor[band] = cursor[band].max(Position.after(piece.ends[band]));
+                cursor[band] = cursor[band].max(Position.after(piece.ends()[band]));
             }
         }
         if (piece == null || open) {
@@ -314,7 +272,7 @@ final class QueueMarks {
             ahead.addFirst(piece); // its length was not the reason, or shorter ones do not help
         } else {
             patience = Math.max(LEAST_PATIENCE, Math.min(patience, took / 2));
-            List<long[]> parts = parts(piece.ends, PARTS);
+            List<long[]> parts = parts(piece, PARTS);
             if (parts.isEmpty()) {
                 endOf(piece, patience); // this sweep has to do without it
             }
@@ -335,7 +293,7 @@ final class QueueMarks {
 
     private boolean reached(Piece end) {
         for (int band = 0; band < BANDS; band++) {
-            if (cursor[band].compareTo(Position.after(end.ends[band])) < 0) {
+            if (cursor[band].compareTo(Position.after(end.ends()[band])) < 0) {
                 return false;
             }
         }
@@ -343,14 +301,14 @@ final class QueueMarks {
     }
 
     private void endOf(Piece present, long took) {
-        List<long[]> parts = took > 2 * patience ? parts(present.ends, 2) : List.of();
+        List<long[]> parts = took > 2 * patience ? parts(present, 2) : List.of();
         parts.forEach(ends -> walked.add(new Piece(ends, took / 2)));
         if (parts.isEmpty()) {
-            walked.add(new Piece(present.ends, took));
+            walked.add(new Piece(present.ends(), took));
         }
         pieceCost = 0;
         for (int band = 0; band < BANDS; band++) {
-            cursor[band] = cursor[band].max(Position.after(present.ends[band]));
+            cursor[band] = cursor[band].max(Position.after(present.ends()[band]));
         }
         if (ahead.isEmpty()) {
             sweeping = false;
@@ -359,28 +317,9 @@ final class QueueMarks {
         }
     }
 
-    /**
-     * Where parts of a piece end that are as long as each other. It begins where the last piece ended, or where the first row was
-     * taken.
-     *
-     * @return empty if they would be too short
-     */
-    private List<long[]> parts(long[] ends, int count) {
-        List<long[]> parts = new ArrayList<>();
-        for (int part = 1; part <= count; part++) {
-            parts.add(ends.clone());
-        }
-        boolean longEnough = false;
-        for (int band = 0; band < BANDS; band++) {
-            long start = walked.isEmpty() ? Long.MIN_VALUE : walked.get(walked.size() - 1).ends[band];
-            start = Math.min(ends[band], Math.max(start, lowest[band]));
-            long length = ends[band] - start;
-            longEnough |= length > shortest;
-            for (int part = 1; part < count; part++) {
-                parts.get(part - 1)[band] = start + length / count * part;
-            }
-        }
-        return longEnough ? parts : List.of();
+    /** Where parts of a piece end; it begins where the last piece ended. */
+    private List<long[]> parts(Piece whole, int count) {
+        return whole.parts(walked.isEmpty() ? null : walked.get(walked.size() - 1), lowest, count, shortest);
     }
 
     private long visit() {

@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Message;
 import dev.outbox.WorkItem;
-import dev.outbox.jdbc.internal.claim.KeyScan.Look;
 import dev.outbox.jdbc.internal.claim.KeyScan.Place;
-import dev.outbox.jdbc.internal.claim.KeyScan.Seen;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Unchanged;
@@ -30,28 +28,28 @@ class KeyScanTest {
     private static final int COUNT = 100;
     private static final int BACKLOG = 5_000;
     private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
-    private static final Seen NOTHING = new Seen(false, 0, List.of(), List.of(), null, 0, false, List.of());
+    private static final KeysSeen NOTHING = new KeysSeen(false, 0, List.of(), List.of(), null, 0, false, List.of());
 
     private final AtomicLong clock = new AtomicLong();
     private final FreedKeys freed = new FreedKeys();
     private final KeyScan scan = new KeyScan(clock::get, freed, topic -> true);
 
     /** What each statement looked at. */
-    private final List<Look> looks = new ArrayList<>();
+    private final List<KeyLook> looks = new ArrayList<>();
 
     /** One that takes nothing. */
-    private boolean claim(Seen seen) throws SQLException {
+    private boolean claim(KeysSeen seen) throws SQLException {
         return claim(seen, false);
     }
 
-    private boolean claim(Seen seen, boolean cut, String... taken) throws SQLException {
+    private boolean claim(KeysSeen seen, boolean cut, String... taken) throws SQLException {
         return claim(look -> seen, cut, taken).more();
     }
 
-    private ClaimedRows claim(Function<Look, Seen> answer, boolean cut, String... taken) throws SQLException {
+    private ClaimedRows claim(Function<KeyLook, KeysSeen> answer, boolean cut, String... taken) throws SQLException {
         looks.clear();
         return scan.walk(() -> {
-            Look look = scan.look(COUNT);
+            KeyLook look = scan.look(COUNT);
             looks.add(look);
             List<WorkItem> items = new ArrayList<>();
             for (String key : taken) {
@@ -63,7 +61,7 @@ class KeyScanTest {
         });
     }
 
-    private Look last() {
+    private KeyLook last() {
         return looks.get(looks.size() - 1);
     }
 
@@ -182,7 +180,7 @@ class KeyScanTest {
 
     @Test
     void headsThatAStrangerHasLockedAreNotLookedAtAgainAndAgain() throws SQLException {
-        assertThat(claim(new Seen(true, COUNT, at(500L), more(false), null, 0, false, List.of()), false))
+        assertThat(claim(new KeysSeen(true, COUNT, at(500L), more(false), null, 0, false, List.of()), false))
                 .isTrue();
         assertThat(looks).hasSize(1);
 
@@ -226,7 +224,7 @@ class KeyScanTest {
 
     @Test
     void aClaimThatWasCutBeforeItsLastKeyMovesNoMarkAndTheNextOneFindsFewerKeys() throws SQLException {
-        Seen seen = new Seen(false, 2, at(5L), more(false), NOW.minusSeconds(5), 5, false, List.of());
+        KeysSeen seen = new KeysSeen(false, 2, at(5L), more(false), NOW.minusSeconds(5), 5, false, List.of());
 
         assertThat(claim(seen, true, "k")).isTrue();
         claim(arrivedNothing());
@@ -239,7 +237,7 @@ class KeyScanTest {
 
     @Test
     void aClaimThatWasCutWithinItsLastRunHasSeenItsKeys() throws SQLException {
-        claim(new Seen(false, 1, at(5L), more(false), null, 0, false, List.of()), true, "k");
+        claim(new KeysSeen(false, 1, at(5L), more(false), null, 0, false, List.of()), true, "k");
         claim(arrivedNothing());
 
         assertThat(looks.get(0).arrivedAfter().get(1)).isEqualTo(5);
@@ -265,7 +263,7 @@ class KeyScanTest {
             String[] twice = IntStream.range(0, last().heads() * 2)
                     .mapToObj(row -> "key-" + row / 2)
                     .toArray(String[]::new);
-            claim(new Seen(true, COUNT, List.of(), List.of(), null, 0, false, List.of()), false, twice);
+            claim(new KeysSeen(true, COUNT, List.of(), List.of(), null, 0, false, List.of()), false, twice);
         }
 
         assertThat(last().heads()).isLessThan(before);
@@ -274,7 +272,7 @@ class KeyScanTest {
     @Test
     void manyRowsThatCannotBeClaimedArePassedInLongerStretches() throws SQLException {
         claim(look -> arrived(looks.size() < 3, 1_000L * looks.size()), false);
-        List<Integer> stretches = looks.stream().map(Look::stretch).toList();
+        List<Integer> stretches = looks.stream().map(KeyLook::stretch).toList();
         claim(arrived(true, BACKLOG), false, "k");
         claim(arrivedNothing());
 
@@ -294,7 +292,7 @@ class KeyScanTest {
     @Test
     void aKeyThatWasPassedByWhileItWasInFlightIsLookedAtOnceItIsFree() throws SQLException {
         claim(arrived(false, 1), false, "k");
-        claim(new Seen(false, 0, at(2L), more(false), null, 0, false, List.of("k")));
+        claim(new KeysSeen(false, 0, at(2L), more(false), null, 0, false, List.of("k")));
         freed.settled(List.of(Settlement.done(new Lease("item-0", "token"))), Unchanged.NONE);
         claim(NOTHING);
 
@@ -332,15 +330,15 @@ class KeyScanTest {
         return Arrays.asList(null, more, null);
     }
 
-    private static Seen arrived(boolean more, long to) {
-        return new Seen(false, 0, at(to), more(more), null, 0, false, List.of());
+    private static KeysSeen arrived(boolean more, long to) {
+        return new KeysSeen(false, 0, at(to), more(more), null, 0, false, List.of());
     }
 
-    private static Seen arrivedNothing() {
-        return new Seen(false, 0, at(null), more(false), null, 0, false, List.of());
+    private static KeysSeen arrivedNothing() {
+        return new KeysSeen(false, 0, at(null), more(false), null, 0, false, List.of());
     }
 
-    private static Seen due(Instant to, long sequence) {
-        return new Seen(false, 0, at(null), more(false), to, sequence, false, List.of());
+    private static KeysSeen due(Instant to, long sequence) {
+        return new KeysSeen(false, 0, at(null), more(false), to, sequence, false, List.of());
     }
 }

@@ -5,7 +5,6 @@ import static dev.outbox.jdbc.internal.claim.SlowQueue.HIGH;
 import static dev.outbox.jdbc.internal.claim.SlowQueue.NORMAL;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.jdbc.internal.claim.QueueMarks.Position;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

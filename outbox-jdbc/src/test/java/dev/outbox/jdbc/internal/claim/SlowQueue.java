@@ -1,6 +1,5 @@
 package dev.outbox.jdbc.internal.claim;
 
-import dev.outbox.jdbc.internal.claim.QueueMarks.Position;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
