@@ -40,23 +40,17 @@ final class CatalogDriver {
     /** @param type may say that it is computed, or that it has a default: {@code bit default}; and how long it is */
     CatalogDriver column(String name, String type) {
         String[] words = type.replaceAll("\\(.*?\\)", "").split(" ");
-        columns.add(Map.of(
-                "schema_name",
-                "dbo",
-                "column_name",
-                name,
-                "type_name",
-                words[0],
-                "max_length",
-                length(type, words[0].equals("nvarchar")),
-                "scale",
-                3,
-                "is_nullable",
-                type.contains("null"),
-                "is_computed",
-                type.contains("computed"),
-                "default_name",
-                type.contains("default") ? "DF_" + name : ""));
+        boolean hasDefault = type.contains("default");
+        columns.add(Map.ofEntries(
+                Map.entry("schema_name", "dbo"),
+                Map.entry("column_name", name),
+                Map.entry("type_name", words[0]),
+                Map.entry("max_length", length(type, words[0].equals("nvarchar"))),
+                Map.entry("scale", 3),
+                Map.entry("is_nullable", type.contains("null")),
+                Map.entry("is_computed", type.contains("computed")),
+                Map.entry("has_default", hasDefault ? 1 : 0),
+                Map.entry("default_name", hasDefault ? "DF_" + name : "")));
         return this;
     }
 
@@ -69,20 +63,20 @@ final class CatalogDriver {
 
     CatalogDriver index(String name, boolean primaryKey, String column, String filter) {
         indexes.add(Map.of(
-                "name", name,
+                "index_name", name,
                 "is_primary_key", primaryKey,
-                "is_unique_constraint", false,
                 "type", primaryKey ? 1 : 2,
                 "is_disabled", false,
                 "filter_definition", filter,
-                "column_name", column));
+                "column_name", column,
+                "key_ordinal", 1));
         return this;
     }
 
     CatalogDriver disabled(String index) {
         indexes.replaceAll(row -> {
             Map<String, Object> changed = new LinkedHashMap<>(row);
-            changed.computeIfPresent("is_disabled", (key, was) -> index.equals(row.get("name")));
+            changed.computeIfPresent("is_disabled", (key, was) -> index.equals(row.get("index_name")));
             return changed;
         });
         return this;
@@ -198,7 +192,7 @@ final class CatalogDriver {
             return List.of(Map.of("online", online ? 1 : 0));
         }
         if (query.contains("sys.extended_properties")) {
-            return mark == null ? List.of() : List.of(Map.of("name", "dev.outbox", "mark", mark));
+            return mark == null ? List.of() : List.of(Map.of("name", "dev.outbox", "note", mark));
         }
         return query.contains("FROM sys.") ? List.of() : List.of(Map.of());
     }
@@ -212,7 +206,12 @@ final class CatalogDriver {
             if (!method.startsWith("get")) {
                 return null;
             }
-            Object none = method.equals("getLong") ? 0L : null;
+            Object none = switch (method) {
+                case "getLong" -> 0L;
+                case "getInt" -> 0;
+                case "getBoolean" -> false;
+                default -> null;
+            };
             Object value = rows.get(at[0]).getOrDefault(String.valueOf(arguments[0]), none);
             return "".equals(value) ? null : value;
         });

@@ -3,9 +3,12 @@ package dev.outbox.migrations;
 import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.migrations.internal.BackfillStatements;
+import dev.outbox.migrations.internal.Isolation;
+import dev.outbox.migrations.internal.Pause;
+import dev.outbox.migrations.internal.TableUpgrade;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -14,7 +17,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,9 +38,6 @@ public final class Backfill {
     /** How long the throttle holds a batch back before it goes on all the same. */
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
 
-    /** The error of SQL Server for the victim of a deadlock, whose transaction is rolled back. */
-    private static final int DEADLOCK_VICTIM = 1205;
-
     /** What it rests when all that is left is held by somebody. */
     private static final Duration HELD = Duration.ofMillis(100);
 
@@ -49,23 +48,17 @@ public final class Backfill {
             Duration maxReplicationLag,
             Consumer<BackfillProgress> listener) {}
 
-    private final TableName name;
-    private final Kind kind;
-    private final @Nullable String consumer;
+    private final Upgrade upgrade;
     private final Settings settings;
 
-    private Backfill(TableName name, Kind kind, @Nullable String consumer, Settings settings) {
-        this.name = name;
-        this.kind = kind;
-        this.consumer = consumer;
+    private Backfill(Upgrade upgrade, Settings settings) {
+        this.upgrade = upgrade;
         this.settings = settings;
     }
 
-    static Backfill of(TableName name, Kind kind, @Nullable String consumer) {
+    static Backfill of(Upgrade upgrade) {
         return new Backfill(
-                name,
-                kind,
-                consumer,
+                upgrade,
                 new Settings(
                         1_000,
                         Duration.ofMillis(10),
@@ -119,7 +112,7 @@ public final class Backfill {
     }
 
     private Backfill with(Settings changed) {
-        return new Backfill(name, kind, consumer, changed);
+        return new Backfill(upgrade, changed);
     }
 
     /**
@@ -130,58 +123,48 @@ public final class Backfill {
      */
     public long run(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
-            Job job = job(connection);
-            if (job.phase == Phase.LEGACY || job.phase == Phase.CLEAN) {
-                throw new OutboxException("table \"" + job.name + "\" is in " + job.phase
+            TableUpgrade table = upgrade.read(connection);
+            if (table.phase() == Phase.LEGACY || table.phase() == Phase.CLEAN) {
+                throw new OutboxException("table \"" + table.name() + "\" is in " + table.phase()
                         + ": there is nothing to backfill before phase 1 or after phase 3");
             }
             boolean autoCommit = connection.getAutoCommit();
-            int isolation = Session.isolate(connection, Connection.TRANSACTION_READ_COMMITTED);
+            int isolation = Isolation.set(connection, Connection.TRANSACTION_READ_COMMITTED);
             connection.setAutoCommit(false);
             try {
-                return new Run(connection, job).toTheEnd();
+                return new Run(connection, table).toTheEnd();
             } finally {
                 connection.rollback();
-                Session.isolate(connection, isolation);
+                Isolation.set(connection, isolation);
                 connection.setAutoCommit(autoCommit);
             }
         } catch (SQLException e) {
-            throw SqlFailure.of("backfill of \"" + name + "\" failed; run it again to go on where it was", e);
+            throw SqlFailure.of(
+                    "backfill of \"" + upgrade.table() + "\" failed; run it again to go on where it was", e);
         }
     }
 
     /** The same as plain SQL, for people to read and run themselves; only the throttle looks at nothing but time. */
     public String render(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
-            return job(connection).statements.script(settings.batch, settings.pause);
+            return upgrade.read(connection).backfill().script(settings.batch, settings.pause);
         } catch (SQLException e) {
-            throw SqlFailure.of("cannot read table \"" + name + "\"", e);
+            throw SqlFailure.of("cannot read table \"" + upgrade.table() + "\"", e);
         }
-    }
-
-    private record Job(TableName name, Phase phase, BackfillSql statements) {}
-
-    private Job job(Connection connection) throws SQLException {
-        if (Database.of(connection) == Database.SQLSERVER) {
-            SqlServerLegacyTable table = SqlServerLegacyTable.read(connection, name, kind, consumer);
-            return new Job(table.name(), table.phase(), new SqlServerBackfill(table));
-        }
-        LegacyTable table = LegacyTable.read(connection, name, kind);
-        return new Job(table.name(), table.phase(), new BackfillStatements(table, consumer));
     }
 
     private final class Run {
         private final Connection connection;
         private final TableName table;
-        private final BackfillSql statements;
+        private final BackfillStatements statements;
         private final long begin = System.nanoTime();
         private long done;
         private long remaining;
 
-        Run(Connection connection, Job job) {
+        Run(Connection connection, TableUpgrade table) {
             this.connection = connection;
-            this.table = job.name;
-            this.statements = job.statements;
+            this.table = table.name();
+            this.statements = table.backfill();
         }
 
         long toTheEnd() throws SQLException {
@@ -194,17 +177,13 @@ public final class Backfill {
                 try {
                     throughTheList();
                 } catch (SQLException e) {
-                    if (!isAboutAMissingTable(e)) {
+                    if (!statements.isListGone(e)) {
                         throw e;
                     }
                     connection.rollback(); // another run came to its end
                 }
             } while (number(statements.incomplete()) > 0);
             return done;
-        }
-
-        private static boolean isAboutAMissingTable(SQLException e) {
-            return "42P01".equals(e.getSQLState()) || e.getErrorCode() == 208;
         }
 
         private void throughTheList() throws SQLException {
@@ -252,7 +231,7 @@ public final class Backfill {
                     connection.commit();
                     return;
                 } catch (SQLException e) {
-                    if (e.getErrorCode() != DEADLOCK_VICTIM) {
+                    if (!statements.isDeadlock(e)) {
                         throw e;
                     }
                     connection.rollback();

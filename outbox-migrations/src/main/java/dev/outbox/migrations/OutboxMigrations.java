@@ -5,12 +5,17 @@ import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.catalog.Catalog;
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.migrations.Script.Kind;
+import dev.outbox.migrations.internal.InstallDialect;
+import dev.outbox.migrations.internal.InstallScript;
+import dev.outbox.migrations.internal.MigrationDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import javax.sql.DataSource;
 
 /**
@@ -78,7 +83,7 @@ public final class OutboxMigrations {
      * @throws OutboxException if it exists already, or the database refused
      */
     public static void install(DataSource dataSource, String table) {
-        install(dataSource, Kind.OUTBOX, table, "installIfMissing");
+        install(dataSource, InstallScript.OUTBOX, table, "installIfMissing");
     }
 
     /** Creates the inbox table {@value #DEFAULT_INBOX_TABLE}; fails if it exists. */
@@ -88,11 +93,11 @@ public final class OutboxMigrations {
 
     /** {@link #install(DataSource, String)} for an inbox table. */
     public static void installInbox(DataSource dataSource, String table) {
-        install(dataSource, Kind.INBOX, table, "installInboxIfMissing");
+        install(dataSource, InstallScript.INBOX, table, "installInboxIfMissing");
     }
 
-    private static void install(DataSource dataSource, Kind kind, String table, String instead) {
-        if (!installIfMissing(dataSource, kind, table)) {
+    private static void install(DataSource dataSource, InstallScript script, String table, String instead) {
+        if (!installIfMissing(dataSource, script, table)) {
             throw new OutboxException(
                     "table \"" + table + "\" exists already; use " + instead + "(...) to leave it as it is");
         }
@@ -109,7 +114,7 @@ public final class OutboxMigrations {
      * @return whether it was created now
      */
     public static boolean installIfMissing(DataSource dataSource, String table) {
-        return installIfMissing(dataSource, Kind.OUTBOX, table);
+        return installIfMissing(dataSource, InstallScript.OUTBOX, table);
     }
 
     /** Creates the inbox table {@value #DEFAULT_INBOX_TABLE} unless it exists; safe when several nodes start together. */
@@ -119,19 +124,21 @@ public final class OutboxMigrations {
 
     /** {@link #installIfMissing(DataSource, String)} for an inbox table. */
     public static boolean installInboxIfMissing(DataSource dataSource, String table) {
-        return installIfMissing(dataSource, Kind.INBOX, table);
+        return installIfMissing(dataSource, InstallScript.INBOX, table);
     }
 
-    private static boolean installIfMissing(DataSource dataSource, Kind kind, String table) {
+    private static boolean installIfMissing(DataSource dataSource, InstallScript script, String table) {
         try (Connection connection = dataSource.getConnection()) {
-            Script script = Script.of(Database.of(connection), kind);
-            TableName name = script.name(table);
+            Database database = Database.of(connection);
+            InstallDialect dialect = MigrationDialect.of(database).install();
+            TableName name = name(dialect, table);
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(false);
             try {
-                boolean missing = !script.exists(connection, name);
+                run(connection, dialect.serialize());
+                boolean missing = !Catalog.of(database).exists(connection, name);
                 if (missing) {
-                    run(connection, script.render(name));
+                    run(connection, dialect.render(script, name));
                 }
                 connection.commit();
                 return missing;
@@ -156,8 +163,9 @@ public final class OutboxMigrations {
      */
     public static boolean isInstalled(DataSource dataSource, String table) {
         try (Connection connection = dataSource.getConnection()) {
-            Script script = Script.of(Database.of(connection), Kind.OUTBOX);
-            return script.isThere(connection, script.name(table));
+            Database database = Database.of(connection);
+            TableName name = name(MigrationDialect.of(database).install(), table);
+            return Catalog.of(database).exists(connection, name);
         } catch (SQLException e) {
             throw SqlFailure.of("cannot look for table \"" + table + "\"", e);
         }
@@ -179,14 +187,14 @@ public final class OutboxMigrations {
      * @param schema must exist; empty means the one in force
      */
     public static boolean installAdmin(DataSource dataSource, String schema) {
-        boolean audit = installIfMissing(dataSource, Kind.AUDIT, in(schema, "outbox_audit"));
-        return installIfMissing(dataSource, Kind.POLLERS, in(schema, "outbox_pollers")) || audit;
+        boolean audit = installIfMissing(dataSource, InstallScript.AUDIT, in(schema, "outbox_audit"));
+        return installIfMissing(dataSource, InstallScript.POLLERS, in(schema, "outbox_pollers")) || audit;
     }
 
     /** The plain SQL that {@link #installAdmin(DataSource, String)} runs. */
     public static String renderAdmin(Database database, String schema) {
-        return render(database, Kind.AUDIT, in(schema, "outbox_audit")) + "\n"
-                + render(database, Kind.POLLERS, in(schema, "outbox_pollers"));
+        return render(database, InstallScript.AUDIT, in(schema, "outbox_audit")) + "\n"
+                + render(database, InstallScript.POLLERS, in(schema, "outbox_pollers"));
     }
 
     private static String in(String schema, String table) {
@@ -199,7 +207,7 @@ public final class OutboxMigrations {
      */
     public static void installLookup(DataSource dataSource, String table) {
         try (Connection connection = dataSource.getConnection()) {
-            String script = render(Database.of(connection), Kind.LOOKUP, table);
+            String script = render(Database.of(connection), InstallScript.LOOKUP, table);
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(true); // an index is built concurrently in no transaction
             try {
@@ -222,8 +230,17 @@ public final class OutboxMigrations {
      */
     public static List<String> missingLookup(DataSource dataSource, String table) {
         try (Connection connection = dataSource.getConnection()) {
-            Script script = Script.of(Database.of(connection), Kind.LOOKUP);
-            return script.missingLookup(connection, script.name(table));
+            Database database = Database.of(connection);
+            InstallDialect dialect = MigrationDialect.of(database).install();
+            TableName name = name(dialect, table);
+            Set<String> present = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+            Catalog.of(database)
+                    .find(connection, name)
+                    .ifPresent(found -> present.addAll(found.indexes().keySet()));
+            return dialect.lookupSuffixes().stream()
+                    .map(suffix -> name.name() + suffix)
+                    .filter(index -> !present.contains(index))
+                    .toList();
         } catch (SQLException e) {
             throw SqlFailure.of("cannot look for the lookup indexes of table \"" + table + "\"", e);
         }
@@ -231,7 +248,7 @@ public final class OutboxMigrations {
 
     /** The plain SQL that {@link #installLookup} runs. */
     public static String renderLookup(Database database, String table) {
-        return render(database, Kind.LOOKUP, table);
+        return render(database, InstallScript.LOOKUP, table);
     }
 
     /** {@link #render(Database, String)} for PostgreSQL. */
@@ -246,17 +263,27 @@ public final class OutboxMigrations {
 
     /** The plain SQL that {@link #install(DataSource, String)} runs, for people to read and run themselves. */
     public static String render(Database database, String table) {
-        return render(database, Kind.OUTBOX, table);
+        return render(database, InstallScript.OUTBOX, table);
     }
 
     /** The plain SQL that {@link #installInbox(DataSource, String)} runs. */
     public static String renderInbox(Database database, String table) {
-        return render(database, Kind.INBOX, table);
+        return render(database, InstallScript.INBOX, table);
     }
 
-    private static String render(Database database, Kind kind, String table) {
-        Script script = Script.of(Require.present("database", database), kind);
-        return script.render(script.name(table));
+    private static String render(Database database, InstallScript script, String table) {
+        InstallDialect dialect =
+                MigrationDialect.of(Require.present("database", database)).install();
+        return dialect.render(script, name(dialect, table));
+    }
+
+    private static TableName name(InstallDialect dialect, String table) {
+        TableName name = TableName.parse(Require.present("table", table));
+        if (name.name().length() > dialect.longestName()) {
+            throw new IllegalArgumentException("table must have at most " + dialect.longestName()
+                    + " characters, so that its indexes can be named after it, was \"" + name.name() + "\"");
+        }
+        return name;
     }
 
     private static void run(Connection connection, String sql) throws SQLException {

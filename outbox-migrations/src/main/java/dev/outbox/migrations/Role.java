@@ -3,6 +3,7 @@ package dev.outbox.migrations;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.migrations.internal.InstallScript;
 import java.util.Locale;
 
 /** What somebody may do to the tables, no more than the task needs. */
@@ -34,7 +35,7 @@ public enum Role {
     public String grants(Database database, String grantee, String schema, String outbox, String inbox) {
         TableName checked = new TableName(Require.present("schema", schema), Require.present("grantee", grantee));
         String folder = Require.present("database", database).name().toLowerCase(Locale.ROOT);
-        return Script.text(folder + "/roles/" + name().toLowerCase(Locale.ROOT) + ".sql")
+        return InstallScript.read(folder + "/roles/" + name().toLowerCase(Locale.ROOT) + ".sql")
                 .replace("${role}", checked.name())
                 .replace("${schema}", String.valueOf(checked.schema()))
                 .replace("${outbox_table}", new TableName(null, outbox).name())

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Database;
+import dev.outbox.migrations.internal.MigrationDialect;
 import dev.outbox.testkit.EmbeddedDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -140,7 +141,7 @@ class OutboxMigrationsIT {
                             .map(index -> index.group(1)))
                     .as("%s", database)
                     .containsExactlyElementsOf(
-                            Script.of(database, Script.Kind.LOOKUP).lookupSuffixes());
+                            MigrationDialect.of(database).install().lookupSuffixes());
         }
     }
 
