@@ -40,7 +40,7 @@ final class MigrateCommands {
                 }
             }
             throw new TypeConversionException(
-                    "\"" + text + "\" is no phase; write 1 (additive), 2 (dual), 3 (flipped), settling or 4 (clean)");
+                    "\"" + text + "\" is no phase; write 1 (additive), 2 (dual), 3 (flipped), renaming or 4 (clean)");
         }
     }
 
@@ -59,7 +59,7 @@ final class MigrateCommands {
                 names = "--phase",
                 converter = Phases.class,
                 paramLabel = "<phase>",
-                description = "Take legacy tables to this phase: 1 to 4, or settling between 3 and 4.")
+                description = "Take legacy tables to this phase: 1 to 4, or renaming between 3 and 4.")
         private @Nullable Phase phase;
     }
 

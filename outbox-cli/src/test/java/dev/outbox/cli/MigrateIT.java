@@ -88,14 +88,14 @@ class MigrateIT {
         assertThat(cli.run("migrate", "apply", "--phase=3").err()).contains("not ready for phase 3");
         ok("migrate", "apply", "--phase=3", now[0], now[1]);
         assertThat(ok("migrate", "plan", now[0]))
-                .contains("phase 3 to phase 3 renaming; outbox migrate apply --phase settling");
+                .contains("phase 3 to phase 3 renaming; outbox migrate apply --phase renaming");
         assertThat(cli.run("migrate", "apply", "--phase=4", now[0], now[1], "--yes")
                         .err())
                 .contains("its next is phase 3 renaming");
-        TestCli.Result unasked = cli.run("migrate", "apply", "--phase=settling", now[0], now[1]);
+        TestCli.Result unasked = cli.run("migrate", "apply", "--phase=renaming", now[0], now[1]);
         assertThat(unasked.code()).isEqualTo(ExitCode.USAGE);
         assertThat(unasked.err()).contains("Drop the old columns of public.outbox?", "--yes");
-        ok("migrate", "apply", "--phase=settling", now[0], now[1], "--yes");
+        ok("migrate", "apply", "--phase=renaming", now[0], now[1], "--yes");
         ok("migrate", "apply", "--phase=4", now[0], now[1], "--yes");
 
         assertThat(ok("migrate", "apply", "--phase=2")).contains("is in phase 4 already");
@@ -108,7 +108,7 @@ class MigrateIT {
     void thePhaseThatATableIsInIsAppliedAgain() throws SQLException {
         database.execute(LegacyTables.outbox(Spelling.SNAKE, "outbox"));
         String[] now = {"--refresh-interval=0s", "--quiet-for=0s"};
-        for (String phase : List.of("1", "2", "3", "settling")) {
+        for (String phase : List.of("1", "2", "3", "renaming")) {
             String step = "--phase=" + phase;
             ok("migrate", "apply", step, now[0], now[1], "--yes");
             database.execute("GRANT EXECUTE ON FUNCTION outbox_sync() TO PUBLIC");

@@ -353,7 +353,7 @@ class GuardsIT {
     }
 
     @Test
-    void aPollerThatHasNotNoticedThatNamesSettleIsWaitedFor() throws SQLException {
+    void aPollerThatHasNotNoticedTheRenamingIsWaitedFor() throws SQLException {
         try (Legacy snake = new Legacy(Spelling.SNAKE)) {
             OutboxMigrations.installAdmin(snake.dataSource());
             for (Phase phase : EnumSet.range(Phase.ADDITIVE, Phase.FLIPPED)) {

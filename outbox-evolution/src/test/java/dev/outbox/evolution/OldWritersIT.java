@@ -167,7 +167,7 @@ class OldWritersIT {
     }
 
     @Test
-    void anOldProducerKeepsATableFromSettling() throws SQLException {
+    void anOldProducerKeepsATableFromTheRenaming() throws SQLException {
         try (Legacy legacy = new Legacy(Spelling.SNAKE)) {
             to(Phase.FLIPPED, legacy);
             OldApplication old = new OldApplication(Spelling.SNAKE, "outbox");

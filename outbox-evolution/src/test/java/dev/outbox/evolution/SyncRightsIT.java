@@ -41,7 +41,7 @@ class SyncRightsIT {
         return upgrade.refreshInterval(Duration.ZERO).quietFor(Duration.ZERO);
     }
 
-    /** Inboxes and outboxes in snake_case settle; others do not. */
+    /** Inboxes and outboxes in snake_case need the renaming; others do not. */
     @BeforeEach
     void create() throws SQLException {
         legacy = new Legacy(Spelling.SNAKE);
@@ -207,7 +207,7 @@ class SyncRightsIT {
     }
 
     @Test
-    void whileATableSettlesAProducerNeedsNothingButInsert() throws SQLException {
+    void duringTheRenamingAProducerNeedsNothingButInsert() throws SQLException {
         to(Phase.RENAMING);
         legacy.run("GRANT INSERT ON outbox, inbox TO " + role);
         for (String suffix : List.of("", "_new")) {

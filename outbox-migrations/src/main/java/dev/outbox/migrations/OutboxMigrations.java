@@ -68,7 +68,7 @@ public final class OutboxMigrations {
             throw new IllegalArgumentException("no migration leads to phase 0; use Upgrade.back(...)");
         }
         return "classpath:dev/outbox/migrations/upgrade/"
-                + (phase == Phase.RENAMING ? "settling" : "phase" + phase.number());
+                + (phase == Phase.RENAMING ? "renaming" : "phase" + phase.number());
     }
 
     /** Creates the table {@value #DEFAULT_TABLE}; fails if it exists. */

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * data source tells. Immutable and thread-safe.
  */
 public final class Upgrade {
-    /** The longest suffix is that of a check while names settle. */
+    /** The longest suffix is that of a check during the renaming. */
     private static final int MAX_TABLE = 63 - "_one_payload_new".length();
 
     private final TableName name;

@@ -91,7 +91,7 @@ final class BackScript {
 
     /** Both sides count again, as long as the old one can tell everything that is still to be done. */
     private List<Step> toDual() {
-        table.refuseIfSettling(Phase.DUAL);
+        table.refuseIfRenaming(Phase.DUAL);
         List<Step> steps = new ArrayList<>();
         Guard guard = between(Phase.FLIPPED, Phase.DUAL).rows(RowChecks.losses(table, consumer, Phase.DUAL));
         if (table.kind() == TableKind.INBOX) {

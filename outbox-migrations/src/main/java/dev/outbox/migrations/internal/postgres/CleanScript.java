@@ -30,9 +30,9 @@ final class CleanScript {
 
     /** Whatever is not in a freshly installed table goes, and what is different becomes the same. */
     List<Step> clean() {
-        List<String> settled = table.settled();
+        List<String> replacing = table.replacing();
         // after a step that failed the interim columns may be gone already
-        Phase from = table.phase() == Phase.RENAMING || table.needsSettling() ? Phase.RENAMING : Phase.FLIPPED;
+        Phase from = table.phase() == Phase.RENAMING || table.needsRenaming() ? Phase.RENAMING : Phase.FLIPPED;
         List<Canonical.Column> retyped = table.retyped();
         List<String> retypedNames = retyped.stream().map(Canonical.Column::name).toList();
         List<Canonical.Index> rebuilt = table.canonical().indexes().stream()
@@ -65,13 +65,13 @@ final class CleanScript {
         gone.add(LegacyNames.LEGACY_WRITE);
         change.add(sql.dropColumns(gone));
         for (Canonical.Index index : table.canonical().indexes()) {
-            if (TableSql.names(index.body(), settled)) {
+            if (TableSql.names(index.body(), replacing)) {
                 change.add("ALTER INDEX IF EXISTS " + table.relation(index.suffix() + "_new") + " RENAME TO "
                         + table.own(index.suffix()));
             }
         }
         for (Canonical.Check check : table.canonical().checks()) {
-            if (TableSql.names(check.condition(), settled)) {
+            if (TableSql.names(check.condition(), replacing)) {
                 change.add(sql.renameCheck(check.suffix() + "_new", check.suffix()));
             }
         }
@@ -79,7 +79,7 @@ final class CleanScript {
         rechecked.forEach(check -> change.add(sql.dropCheck(check.suffix())));
         List<String> columns = new ArrayList<>();
         retyped.forEach(column -> columns.add("ALTER COLUMN " + column.name() + " TYPE " + column.type()));
-        settled.forEach(column -> columns.add("ALTER COLUMN " + column
+        replacing.forEach(column -> columns.add("ALTER COLUMN " + column
                 + (table.canonical().column(column).fallback() == null
                         ? " DROP DEFAULT"
                         : " SET DEFAULT " + table.canonical().column(column).fallback())));

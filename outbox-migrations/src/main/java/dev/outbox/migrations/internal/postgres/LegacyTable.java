@@ -102,8 +102,8 @@ record LegacyTable(
                 .toList();
     }
 
-    /** The interim columns whose canonical ones are there too. */
-    List<String> settled() {
+    /** The canonical columns that stand beside the interim ones they replace. */
+    List<String> replacing() {
         return canonical().columns().stream()
                 .map(Canonical.Column::name)
                 .filter(column -> now(column).equals(column) && columns.containsKey(LegacyNames.interim(column)))
@@ -111,14 +111,14 @@ record LegacyTable(
     }
 
     /** Whether phase 4 has to be preceded by {@link Phase#RENAMING}. */
-    boolean needsSettling() {
-        return !interims().isEmpty() || !settled().isEmpty();
+    boolean needsRenaming() {
+        return !interims().isEmpty() || !replacing().isEmpty();
     }
 
     /** The comment still says phase 3, but the old columns are gone. */
-    void refuseIfSettling(Phase phase) {
-        if (phase() == Phase.FLIPPED && !settled().isEmpty()) {
-            throw new OutboxException("table \"" + name() + "\" has begun to settle and cannot go to " + phase
+    void refuseIfRenaming(Phase phase) {
+        if (phase() == Phase.FLIPPED && !replacing().isEmpty()) {
+            throw new OutboxException("table \"" + name() + "\" has begun its renaming and cannot go to " + phase
                     + ", for its old columns are gone; its next is " + Phase.RENAMING);
         }
     }
@@ -141,7 +141,7 @@ record LegacyTable(
                         .toList();
     }
 
-    /** The columns that are old and nothing else; interim ones, once they have settled. */
+    /** The columns that are old and nothing else; interim ones, once they have replacing. */
     List<String> oldColumns() {
         List<String> old = pairs.stream().map(Pair::old).collect(Collectors.toCollection(ArrayList::new));
         if (processed != null) {
@@ -184,7 +184,7 @@ record LegacyTable(
                         .toList());
     }
 
-    /** The old column for this new one; while names settle, that is the interim one. */
+    /** The old column for this new one; during the renaming, that is the interim one. */
     private Optional<Column> old(String canonical, String now) {
         return names().like(LegacyNames.forTable(kind()).of(canonical), now)
                 .or(() -> Optional.of(LegacyNames.interim(canonical))

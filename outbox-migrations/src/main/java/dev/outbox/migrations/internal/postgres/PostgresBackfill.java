@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * The statements of a backfill.
  *
  * <p>In phases 1 to 3 a row is incomplete if it has no sequence; it gets its place in the order of creation, unfinished
- * rows first, all below the numbers of rows that are inserted meanwhile. While names settle, a row is incomplete if a
+ * rows first, all below the numbers of rows that are inserted meanwhile. During the renaming a row is incomplete if a
  * canonical column differs from its interim one.
  */
 final class PostgresBackfill implements BackfillStatements {
@@ -26,22 +26,22 @@ final class PostgresBackfill implements BackfillStatements {
     private final LegacyTable table;
     private final @Nullable String consumer;
     private final String list;
-    private final boolean settles;
+    private final boolean renames;
 
     PostgresBackfill(LegacyTable table, @Nullable String consumer) {
         this.table = table;
         this.consumer = consumer;
         this.list = table.relation("_backfill");
-        this.settles = !table.settled().isEmpty();
+        this.renames = !table.replacing().isEmpty();
     }
 
     /** Whether a row, called t, is incomplete. */
     String condition() {
-        return settles
+        return renames
                 ? "("
                         + String.join(
                                 " OR ",
-                                table.settled().stream()
+                                table.replacing().stream()
                                         .map(column -> "t.%s IS DISTINCT FROM t.%s"
                                                 .formatted(
                                                         Quoted.postgres(column),
@@ -61,8 +61,8 @@ final class PostgresBackfill implements BackfillStatements {
     public List<String> list() {
         String key = keys("t.%1$s");
         String status = table.pair("status") == null ? "t." + Quoted.postgres(table.now("status")) : status("t.");
-        String order = settles ? key : status + " >= 2, " + created() + ", " + key;
-        String base = settles
+        String order = renames ? key : status + " >= 2, " + created() + ", " + key;
+        String base = renames
                 ? "0"
                 : "(SELECT COALESCE(max(sequence), 0) FROM %s WHERE sequence < (SELECT start_value FROM pg_sequences WHERE"
                                 .formatted(table.quoted())
@@ -203,8 +203,8 @@ final class PostgresBackfill implements BackfillStatements {
 
     private List<String> assignments() {
         List<String> assignments = new ArrayList<>();
-        if (settles) {
-            table.settled()
+        if (renames) {
+            table.replacing()
                     .forEach(column -> assignments.add(
                             Quoted.postgres(column) + " = t." + Quoted.postgres(LegacyNames.interim(column))));
             return assignments;

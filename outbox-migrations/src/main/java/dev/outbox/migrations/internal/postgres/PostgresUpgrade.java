@@ -54,10 +54,10 @@ final class PostgresUpgrade implements TableUpgrade {
             case ADDITIVE -> script.additive();
             case DUAL -> script.dual();
             case FLIPPED -> {
-                table.refuseIfSettling(phase);
+                table.refuseIfRenaming(phase);
                 yield script.flip();
             }
-            case RENAMING -> renaming(table).settle();
+            case RENAMING -> renaming(table).rename();
             case CLEAN -> new CleanScript(table, consumer, options).clean();
         };
     }
@@ -93,6 +93,6 @@ final class PostgresUpgrade implements TableUpgrade {
         LegacyTable after = table.withRoom();
         return SCRIPTS.render(stepsBeforeRenaming(), options)
                 + new PostgresBackfill(after, consumer).script(1_000, Duration.ofMillis(10))
-                + SCRIPTS.render(renaming(after).settle(), options);
+                + SCRIPTS.render(renaming(after).rename(), options);
     }
 }

@@ -33,7 +33,7 @@ final class RenamingScript {
         this.sql = new TableSql(table, options);
     }
 
-    /** The first half of settling: the old columns give their names back. */
+    /** The first half: the old columns give their names back. */
     List<Step> makeRoom() {
         LegacyTable after = table.withRoom();
         List<String> change = new ArrayList<>();
@@ -59,7 +59,7 @@ final class RenamingScript {
 
     private Guard mayMakeRoom() {
         return Guard.only(Phase.FLIPPED, Phase.RENAMING, table, options)
-                .test(begun(), "it has begun to settle already; render this script again")
+                .test(begun(), "its renaming has begun already; render this script again")
                 .noticed(Phase.FLIPPED)
                 .quiet()
                 .synced(Phase.FLIPPED)
@@ -80,23 +80,23 @@ final class RenamingScript {
     }
 
     /** The second half, after the backfill: what canonical names stand for is as complete as what interim ones do. */
-    List<Step> settle() {
-        List<String> settled = table.settled();
-        if (settled.isEmpty()) {
+    List<Step> rename() {
+        List<String> replacing = table.replacing();
+        if (replacing.isEmpty()) {
             return List.of();
         }
         List<String> indexes = new ArrayList<>();
-        if (TableSql.names(String.join(" ", table.canonical().primaryKey()), settled)) {
+        if (TableSql.names(String.join(" ", table.canonical().primaryKey()), replacing)) {
             indexes.addAll(sql.index(
                     "_pkey_new", true, "(" + String.join(", ", table.canonical().primaryKey()) + ")"));
         }
         for (Canonical.Index index : table.canonical().indexes()) {
-            if (TableSql.names(index.body(), settled)) {
+            if (TableSql.names(index.body(), replacing)) {
                 indexes.addAll(sql.index(index.suffix() + "_new", index.unique(), index.body()));
             }
         }
         List<String> checks = new ArrayList<>();
-        List<String> notNull = settled.stream()
+        List<String> notNull = replacing.stream()
                 .filter(column -> table.canonical().column(column).notNull())
                 .map(Quoted::postgres)
                 .toList();
@@ -117,17 +117,17 @@ final class RenamingScript {
             change.add(sql.dropCheck("_complete"));
         }
         for (Canonical.Check check : table.canonical().checks()) {
-            if (TableSql.names(check.condition(), settled)) {
+            if (TableSql.names(check.condition(), replacing)) {
                 checks.add(sql.check(check.suffix() + "_new", check.condition()));
                 rules.add(check.suffix() + "_new");
             }
         }
         change.add(sql.mark(Phase.RENAMING));
-        change.add(0, maySettle().validIndexes().validated(rules).sql());
-        checks.add(0, maySettle().sql());
+        change.add(0, mayRename().validIndexes().validated(rules).sql());
+        checks.add(0, mayRename().sql());
         return List.of(
                 Step.together(List.of(
-                        maySettle()
+                        mayRename()
                                 .test(
                                         "(" + new PostgresBackfill(table, consumer).incomplete() + ") > 0",
                                         "it has rows that are not backfilled; run the backfill first")
@@ -140,7 +140,7 @@ final class RenamingScript {
                 Step.together(change));
     }
 
-    private Guard maySettle() {
+    private Guard mayRename() {
         return Guard.between(Phase.FLIPPED, Phase.RENAMING, table, options).synced(Phase.RENAMING);
     }
 }

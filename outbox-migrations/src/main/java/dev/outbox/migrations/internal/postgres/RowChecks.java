@@ -107,18 +107,18 @@ final class RowChecks {
     }
 
     private void incomplete(@Nullable String consumer) {
-        boolean settling = !table.settled().isEmpty();
+        boolean renaming = !table.replacing().isEmpty();
         checks.add(new RowCheck(
                 Concern.NOT_BACKFILLED,
                 new Condition(
                         "rows are not backfilled; run the backfill", new PostgresBackfill(table, consumer).condition()),
-                settling ? phase == Phase.RENAMING : phase != Phase.ADDITIVE,
-                settling ? Set.of(Phase.CLEAN) : Set.of(Phase.DUAL, Phase.FLIPPED, Phase.RENAMING)));
+                renaming ? phase == Phase.RENAMING : phase != Phase.ADDITIVE,
+                renaming ? Set.of(Phase.CLEAN) : Set.of(Phase.DUAL, Phase.FLIPPED, Phase.RENAMING)));
     }
 
-    /** While names settle, what differs is what is not backfilled. */
+    /** During the renaming, rows that differ are those that are not backfilled. */
     private void differences() {
-        if (!table.settled().isEmpty()) {
+        if (!table.replacing().isEmpty()) {
             return;
         }
         List<String> differences = new ArrayList<>();

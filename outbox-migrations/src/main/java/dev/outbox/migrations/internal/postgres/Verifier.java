@@ -64,7 +64,7 @@ final class Verifier {
             case LEGACY -> Phase.ADDITIVE;
             case ADDITIVE -> Phase.DUAL;
             case DUAL -> Phase.FLIPPED;
-            case FLIPPED -> table.needsSettling() ? Phase.RENAMING : Phase.CLEAN;
+            case FLIPPED -> table.needsRenaming() ? Phase.RENAMING : Phase.CLEAN;
             case RENAMING, CLEAN -> Phase.CLEAN;
         };
     }
@@ -118,7 +118,7 @@ final class Verifier {
                         Concern.COLUMN_TYPE,
                         "column " + name + " must be " + column.definition() + ", was " + Canonical.definition(found),
                         next());
-            } else if (reached(Phase.FLIPPED) && column.notNull() == found.nullable() && !isBeingSettled(column)) {
+            } else if (reached(Phase.FLIPPED) && column.notNull() == found.nullable() && !isBeingFilled(column)) {
                 wrong(
                         Concern.COLUMN_NULLABILITY,
                         "column " + name + (column.notNull() ? " must not allow nulls" : " must allow nulls"),
@@ -128,9 +128,9 @@ final class Verifier {
         return all;
     }
 
-    /** Settling has begun, and was interrupted or is not yet at its end: the column is being filled. */
-    private boolean isBeingSettled(Canonical.Column column) {
-        return table.phase() == Phase.FLIPPED && table.settled().contains(column.name());
+    /** The renaming has begun, and was interrupted or is not yet at its end: the backfill fills the column. */
+    private boolean isBeingFilled(Canonical.Column column) {
+        return table.phase() == Phase.FLIPPED && table.replacing().contains(column.name());
     }
 
     private void indexes() {
@@ -140,7 +140,7 @@ final class Verifier {
                 if (!isBuiltByFlip(name)) {
                     blocks.add(Phase.FLIPPED);
                 }
-                if (!name.endsWith("_new")) { // which settling builds anew
+                if (!name.endsWith("_new")) { // which the renaming builds anew
                     blocks.add(Phase.RENAMING);
                 }
                 if (!isBuiltByClean(name)) {
@@ -249,7 +249,7 @@ final class Verifier {
     private void strangers() {
         List<String> known = new ArrayList<>(table.oldColumns());
         table.canonical().columns().forEach(column -> known.add(table.now(column.name())));
-        table.settled().forEach(column -> known.add(LegacyNames.interim(column)));
+        table.replacing().forEach(column -> known.add(LegacyNames.interim(column)));
         for (Column found : table.columns().values()) {
             if (!found.nullable() && !found.hasDefault() && !known.contains(found.name())) {
                 wrong(
