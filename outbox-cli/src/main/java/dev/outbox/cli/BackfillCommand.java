@@ -3,7 +3,6 @@ package dev.outbox.cli;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Backfill;
-import java.sql.SQLException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -41,7 +40,7 @@ final class BackfillCommand extends MigrationCommand {
     record Completed(String table, long rows) {}
 
     @Override
-    int run(HikariDataSource dataSource) throws SQLException {
+    int run(HikariDataSource dataSource) {
         for (MigratedTable table : present(dataSource)) {
             Phase phase = upgrade(table).phase(dataSource);
             if (phase == Phase.LEGACY || phase == Phase.CLEAN) {

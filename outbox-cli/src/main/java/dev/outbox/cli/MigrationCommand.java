@@ -5,7 +5,6 @@ import dev.outbox.admin.Box;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.TableReport;
 import dev.outbox.migrations.Upgrade;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +20,7 @@ abstract class MigrationCommand extends TableCommand {
     }
 
     /** The tables that it is about, there or not. */
-    final List<MigratedTable> tables(HikariDataSource dataSource) throws SQLException {
+    final List<MigratedTable> tables(HikariDataSource dataSource) {
         List<MigratedTable> tables = new ArrayList<>();
         for (Box box : Box.values()) {
             if (options.covers(box)) {
@@ -33,7 +32,7 @@ abstract class MigrationCommand extends TableCommand {
     }
 
     /** Those that are there: at least one, and every one that was asked for by name. */
-    final List<MigratedTable> present(HikariDataSource dataSource) throws SQLException {
+    final List<MigratedTable> present(HikariDataSource dataSource) {
         List<MigratedTable> all = tables(dataSource);
         List<MigratedTable> present = all.stream()
                 .filter(table -> table.exists() || options.names(table.box()))
@@ -45,7 +44,8 @@ abstract class MigrationCommand extends TableCommand {
                         .toList();
         if (!missing.isEmpty()) {
             throw CliException.notFound("there is no " + String.join(" and no ", missing)
-                    + "; name it with --outbox or --inbox, or create it with outbox migrate apply --install");
+                    + "; name it with --outbox or --inbox, as schema.table if it is in a schema where the database"
+                    + " does not look by itself, or create it with outbox migrate apply --install");
         }
         return present;
     }

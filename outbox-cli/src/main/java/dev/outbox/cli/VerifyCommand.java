@@ -2,7 +2,6 @@ package dev.outbox.cli;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.migrations.TableReport;
-import java.sql.SQLException;
 import picocli.CommandLine.Command;
 
 @Command(
@@ -14,7 +13,7 @@ final class VerifyCommand extends MigrationCommand {
     }
 
     @Override
-    int run(HikariDataSource dataSource) throws SQLException {
+    int run(HikariDataSource dataSource) {
         int problems = 0;
         for (MigratedTable table : present(dataSource)) {
             TableReport report = upgrade(table).report(dataSource);

@@ -3,8 +3,12 @@ package dev.outbox.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.outbox.Message;
 import dev.outbox.evolution.LegacyTables;
 import dev.outbox.evolution.Spelling;
+import dev.outbox.migrations.OutboxMigrations;
+import dev.outbox.postgres.PostgresInbox;
+import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.testkit.EmbeddedDatabase;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -129,6 +133,53 @@ class MigrateIT {
                         + " AND grantee = 0)")) {
             row.next();
             return row.getBoolean(1);
+        }
+    }
+
+    @Test
+    void aTableWhereTheDatabaseDoesNotLookIsNotFoundUnlessItsSchemaIsNamed() throws SQLException {
+        database.execute("CREATE SCHEMA hidden");
+        OutboxMigrations.install(database.dataSource(), "hidden.outbox");
+
+        assertThat(ok("migrate", "plan", "--only=outbox")).contains("outbox: missing");
+        for (String command : List.of("verify", "backfill")) {
+            TestCli.Result result = cli.run(command);
+            assertThat(result.code()).isEqualTo(ExitCode.NOT_FOUND);
+            assertThat(result.err()).contains("there is no outbox table \"outbox\"", "schema.table");
+        }
+        assertThat(ok("migrate", "plan", "--only=outbox", "--outbox=hidden.outbox"))
+                .contains("hidden.outbox: phase 4; nothing to do");
+        assertThat(ok("verify", "--outbox=hidden.outbox")).contains("nothing is wrong");
+    }
+
+    @Test
+    void aSchemaMayHaveAnyName() throws SQLException {
+        for (String schema : List.of("tenant-a", "it's 100%")) {
+            String outbox = "--outbox=" + schema + ".outbox";
+            String[] now = {"--refresh-interval=0s", "--quiet-for=0s"};
+            database.execute("CREATE SCHEMA \"" + schema + "\"; SET search_path TO \"" + schema + "\"; "
+                    + LegacyTables.outbox(Spelling.SNAKE, "outbox")
+                    + "; INSERT INTO outbox (topic, payload) VALUES ('orders', '{}')");
+
+            ok("migrate", "apply", "--install", "--only=inbox", "--inbox=" + schema + ".inbox");
+            assertThat(ok("migrate", "plan", "--only=outbox", outbox)).contains("phase 0 to phase 1");
+            for (String phase : List.of("1", "2", "3", "renaming", "4")) {
+                ok("migrate", "apply", "--phase=" + phase, "--only=outbox", outbox, now[0], now[1], "--yes");
+                ok("backfill", "--only=outbox", outbox);
+            }
+            assertThat(ok("verify", "--only=outbox", outbox)).contains("nothing is wrong");
+
+            PostgresOutbox opened = PostgresOutbox.builder(database.dataSource())
+                    .table(schema + ".outbox")
+                    .build();
+            opened.transaction(
+                    database.dataSource(),
+                    tx -> opened.enqueue(tx, Message.to("orders").payload("{}")));
+            assertThat(PostgresInbox.builder(database.dataSource())
+                            .table(schema + ".inbox")
+                            .consumer("billing")
+                            .build())
+                    .isNotNull();
         }
     }
 

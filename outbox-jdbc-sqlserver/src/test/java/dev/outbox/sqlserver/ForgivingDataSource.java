@@ -19,9 +19,9 @@ final class ForgivingDataSource {
     /** It cannot add such a column with a default. */
     private static final Pattern TINYINT = Pattern.compile("( tinyint NULL) CONSTRAINT .*");
 
-    private static final String INDEX_NAME = "SELECT i.name,";
+    private static final String INDEX_NAME = "SELECT i.name AS index_name,";
     private static final String SCRIPTS_NAME = "SELECT CASE WHEN LEN(i.name) > 32"
-            + " THEN LEFT(i.name, LEN(i.name) - 32 - LEN(OBJECT_NAME(i.object_id))) ELSE i.name END AS name,";
+            + " THEN LEFT(i.name, LEN(i.name) - 32 - LEN(OBJECT_NAME(i.object_id))) ELSE i.name END AS index_name,";
 
     private ForgivingDataSource() {}
 
