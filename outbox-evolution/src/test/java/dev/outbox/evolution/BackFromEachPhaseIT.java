@@ -39,7 +39,7 @@ class BackFromEachPhaseIT extends WithLegacyTables {
     void fromEachPhaseThereIsAWayBack() throws SQLException {
         legacy.run("INSERT INTO outbox ([Topic], [Payload]) VALUES ('t', 'p')");
         legacy.run("INSERT INTO inbox ([MessageId], [Source], [Topic], [Payload]) VALUES ('m', 's', 't', 'p')");
-        var before = Catalog.describe(legacy.dataSource(), "public", "outbox");
+        var before = Catalog.describeWithFamily(legacy.dataSource(), "public", "outbox");
         to(Phase.FLIPPED);
         inbox.apply(legacy.dataSource(), Phase.ADDITIVE);
         inbox.backfill().run(legacy.dataSource());
@@ -71,7 +71,7 @@ class BackFromEachPhaseIT extends WithLegacyTables {
         assertThat(outbox.phase(legacy.dataSource())).isEqualTo(Phase.LEGACY);
         assertThat(legacy.value("SELECT count(*) FROM outbox WHERE [Payload] IN ('p', 'new')"))
                 .isEqualTo("2");
-        assertThat(Catalog.describe(legacy.dataSource(), "public", "outbox"))
+        assertThat(Catalog.describeWithFamily(legacy.dataSource(), "public", "outbox"))
                 .filteredOn(line -> line.startsWith("column"))
                 .extracting(line -> line.replaceAll(" (not null|comment=.*)", ""))
                 .isEqualTo(before.stream()

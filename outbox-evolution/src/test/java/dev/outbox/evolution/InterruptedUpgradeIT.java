@@ -37,7 +37,7 @@ class InterruptedUpgradeIT {
 
     private static void killedAt(int every, Legacy legacy, Upgrade upgrade, Phase phase) throws SQLException {
         for (int at = every; ; at += every) {
-            Killed killed = new Killed(legacy.dataSource(), at);
+            Killed killed = new Killed(legacy.dataSource(), at, "execute"::equals);
             try {
                 upgrade.apply(killed.dataSource(), phase);
             } catch (OutboxException e) {

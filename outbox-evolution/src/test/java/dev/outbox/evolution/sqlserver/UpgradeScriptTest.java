@@ -1,4 +1,4 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
+import dev.outbox.sqlserver.Tsql;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;

@@ -1,8 +1,11 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
 import dev.outbox.Message;
 import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.migrations.Upgrade;
+import dev.outbox.sqlserver.OnServer;
+import dev.outbox.sqlserver.Server;
+import dev.outbox.sqlserver.SqlServerOutbox;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,10 +1,13 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
 import dev.outbox.Message;
 import dev.outbox.Status;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import dev.outbox.spi.Source;
+import dev.outbox.sqlserver.SqlServerDatabase;
+import dev.outbox.sqlserver.SqlServerInboxFixture;
+import dev.outbox.sqlserver.SqlServerOutbox;
 import dev.outbox.testkit.Feature;
 import dev.outbox.testkit.ItemState;
 import dev.outbox.testkit.SourceFixture;

@@ -1,10 +1,12 @@
-package dev.outbox.migrations;
+package dev.outbox.evolution.sqlserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.migrations.OutboxMigrations;
+import dev.outbox.migrations.Upgrade;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -1,4 +1,4 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
 import java.lang.reflect.Proxy;
 import java.sql.Connection;

@@ -1,6 +1,7 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
-import dev.outbox.sqlserver.LegacyOutbox.Spelling;
+import dev.outbox.evolution.sqlserver.LegacyOutbox.Spelling;
+import dev.outbox.sqlserver.SqlServerDatabase;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -1,4 +1,4 @@
-package dev.outbox.migrations;
+package dev.outbox.evolution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Database;
+import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.internal.MigrationDialect;
 import dev.outbox.testkit.EmbeddedDatabase;
 import java.sql.Connection;
@@ -159,7 +160,7 @@ class OutboxMigrationsIT {
     private List<String> columns(String table) throws SQLException {
         return Catalog.describe(dataSource, "public", table).stream()
                 .filter(line -> line.startsWith("column "))
-                .map(line -> line.replaceAll(" place=.*", ""))
+                .map(line -> line.replaceAll(" comment=.*", ""))
                 .toList();
     }
 

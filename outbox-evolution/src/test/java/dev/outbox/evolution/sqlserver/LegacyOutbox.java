@@ -1,5 +1,6 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
+import dev.outbox.sqlserver.SqlServerDatabase;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

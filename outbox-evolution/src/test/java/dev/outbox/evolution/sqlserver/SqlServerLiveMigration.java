@@ -1,4 +1,4 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -10,6 +10,10 @@ import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Finding;
 import dev.outbox.migrations.Upgrade;
+import dev.outbox.sqlserver.LockWaits;
+import dev.outbox.sqlserver.Server;
+import dev.outbox.sqlserver.ServerGaps;
+import dev.outbox.sqlserver.SqlServerDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,7 +1,8 @@
-package dev.outbox.migrations;
+package dev.outbox.evolution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.testkit.EmbeddedDatabase;
 import java.sql.SQLException;
 import java.util.Map;

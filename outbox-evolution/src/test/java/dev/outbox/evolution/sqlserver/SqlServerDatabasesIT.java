@@ -1,4 +1,4 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -9,6 +9,10 @@ import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Databases;
 import dev.outbox.migrations.Upgrade;
+import dev.outbox.sqlserver.LockWaits;
+import dev.outbox.sqlserver.OnServer;
+import dev.outbox.sqlserver.Server;
+import dev.outbox.sqlserver.SqlServerDatabase;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;

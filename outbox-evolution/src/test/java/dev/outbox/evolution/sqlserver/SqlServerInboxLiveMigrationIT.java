@@ -1,10 +1,13 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Incoming;
 import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.migrations.Upgrade;
+import dev.outbox.sqlserver.OnServer;
+import dev.outbox.sqlserver.Server;
+import dev.outbox.sqlserver.SqlServerInbox;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,6 +1,9 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
 import dev.outbox.jdbc.Phase;
+import dev.outbox.sqlserver.OnServer;
+import dev.outbox.sqlserver.Server;
+import dev.outbox.sqlserver.SqlServerInboxContract;
 import dev.outbox.testkit.InboxFixture;
 import org.junit.jupiter.api.Nested;
 

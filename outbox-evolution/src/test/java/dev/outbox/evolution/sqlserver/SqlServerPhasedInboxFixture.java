@@ -1,8 +1,11 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
 import dev.outbox.Inbox;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
+import dev.outbox.sqlserver.SqlServerDatabase;
+import dev.outbox.sqlserver.SqlServerInbox;
+import dev.outbox.sqlserver.SqlServerInboxFixture;
 import dev.outbox.testkit.Feature;
 import dev.outbox.testkit.InboxCrash;
 import dev.outbox.testkit.InboxFixture;

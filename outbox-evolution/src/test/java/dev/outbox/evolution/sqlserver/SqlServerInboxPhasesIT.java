@@ -1,61 +1,32 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Incoming;
 import dev.outbox.OutboxException;
-import dev.outbox.Receipt;
 import dev.outbox.Status;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.OutboxMigrations;
-import dev.outbox.migrations.Upgrade;
 import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
-import java.sql.Connection;
+import dev.outbox.sqlserver.OnServer;
+import dev.outbox.sqlserver.Server;
+import dev.outbox.sqlserver.SqlServerDatabase;
+import dev.outbox.sqlserver.SqlServerInbox;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicInteger;
-import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** An inbox of the field on its way to the canonical one, on the server given. */
 @OnServer(Server.GIVEN)
-class SqlServerInboxPhasesIT {
-    private static final AtomicInteger TABLES = new AtomicInteger();
-    private static final List<Phase> UNTIL_THE_FLIP = List.of(Phase.LEGACY, Phase.ADDITIVE, Phase.DUAL);
-
-    /** Each test has one of its own: what a driver has prepared may outlive a table. */
-    private final String table = "y" + TABLES.incrementAndGet();
-
-    private final Upgrade upgrade =
-            Upgrade.inbox(table, "billing").refreshInterval(Duration.ZERO).quietFor(Duration.ZERO);
-    private SqlServerDatabase database;
-
-    @BeforeEach
-    void open() {
-        database = Server.GIVEN.database(Server.Variant.AS_IT_IS);
-    }
-
-    @AfterEach
-    void drop() {
-        LegacyOutbox.drop(database, table);
-    }
-
-    private LegacyInbox legacy() {
-        return new LegacyInbox(database, LegacyOutbox.Spelling.PASCAL, table);
-    }
-
+class SqlServerInboxPhasesIT extends WithLegacyInbox {
     @ParameterizedTest
     @EnumSource
     void aTableThatWentAllTheWayEqualsAFreshOne(LegacyOutbox.Spelling spelling) {
@@ -67,8 +38,8 @@ class SqlServerInboxPhasesIT {
         assertThat(upgrade.report(migration()).findings()).isEmpty();
         LegacyOutbox.drop(database, "fy");
         OutboxMigrations.installInbox(database.pool(), "fy");
-        assertThat(SqlServerPhasesIT.catalog(database, table))
-                .containsExactlyElementsOf(SqlServerPhasesIT.catalog(database, "fy"));
+        assertThat(WithLegacyOutbox.catalog(database, table))
+                .containsExactlyElementsOf(WithLegacyOutbox.catalog(database, "fy"));
         LegacyOutbox.drop(database, "fy");
         assertThat(database.query("SELECT CONCAT(Consumer, N' ', Source, N' ', MessageId, N' ', Status) FROM " + table
                         + " ORDER BY Sequence"))
@@ -190,88 +161,6 @@ class SqlServerInboxPhasesIT {
     }
 
     @Test
-    void anotherConsumerAndTheSameIdOfAnotherSourceAreRefusedUntilTheEnd() {
-        legacy();
-        for (Phase phase : List.of(Phase.LEGACY, Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
-            come(phase);
-            SqlServerInbox inbox = inbox("billing");
-            assertThat(receive(inbox, "m").isFirst()).isEqualTo(phase == Phase.LEGACY);
-            assertThatThrownBy(() -> transaction(
-                            tx -> inbox.receive(tx, Incoming.from("mall", "m").payload("p"))))
-                    .isInstanceOf(OutboxException.class)
-                    .hasMessageContaining("must be in phase 4 for the same message id from several sources");
-            if (phase != Phase.LEGACY) {
-                assertThatThrownBy(() -> inbox("shipping"))
-                        .isInstanceOf(OutboxException.class)
-                        .hasMessageContaining("belongs to consumer billing, was opened for shipping");
-            }
-        }
-        if (!database.isBabelfish()) { // where a table cannot become canonical in all
-            come(Phase.CLEAN);
-            assertThat(receive(inbox("shipping"), "m").isFirst()).isTrue();
-        }
-    }
-
-    @Test
-    void aPhaseThatMustNotComeYetIsRefusedWithTheReason() throws SQLException {
-        LegacyInbox old = legacy();
-        old.row("one", "Seen", 20, "orders");
-        upgrade.apply(migration(), Phase.ADDITIVE);
-        forgetNumbers();
-        assertThatThrownBy(() -> upgrade.apply(migration(), Phase.DUAL))
-                .hasMessageContaining("1 rows are not backfilled; run the backfill");
-        come(Phase.DUAL);
-        assertThatThrownBy(() -> Upgrade.inbox(table, "shipping").report(migration()))
-                .hasMessageContaining("belongs to consumer billing, not to shipping");
-
-        transaction(tx -> old.claim(tx, UUID.randomUUID(), 1));
-        assertThatThrownBy(() -> upgrade.quietFor(Duration.ofMinutes(30)).apply(migration(), Phase.FLIPPED))
-                .isInstanceOf(OutboxException.class)
-                .hasMessageContaining("1 rows that an old application stored or changed are not backfilled")
-                .hasMessageContaining("1 rows were written by an old application");
-        upgrade.backfill().run(migration());
-        assertThatThrownBy(() -> upgrade.apply(migration(), Phase.FLIPPED))
-                .as("its lease")
-                .hasMessageContaining("1 rows were written by an old application");
-        database.execute("DELETE FROM " + table);
-        upgrade.apply(migration(), Phase.FLIPPED);
-    }
-
-    /** What came between the report and the lock is found under the lock. */
-    @Test
-    void theFlipItselfRefusesARowThatAnOldApplicationHasJustChanged() throws SQLException {
-        LegacyInbox old = legacy();
-        old.row("one", "Seen", 20, "orders");
-        go(Phase.DUAL);
-        List<String> batches =
-                List.of(upgrade.render(migration(), Phase.FLIPPED).split("(?m)^GO\\R"));
-        int asked = batches.indexOf("COMMIT TRANSACTION;\n");
-        SqlServerPhasesIT.run(migration(), batches.subList(0, asked + 1));
-        transaction(tx -> old.markProcessed(tx, "one"));
-
-        assertThatThrownBy(() -> SqlServerPhasesIT.run(migration(), batches.subList(asked + 1, batches.size())))
-                .isInstanceOf(SQLException.class)
-                .hasMessageContaining("rows that an old application stored or changed are not backfilled");
-        assertThat(upgrade.phase(migration())).isEqualTo(Phase.DUAL);
-        upgrade.backfill().run(migration());
-        upgrade.apply(migration(), Phase.FLIPPED);
-        assertThat(inbox("billing").get("shop", "one").orElseThrow().status()).isEqualTo(Status.DONE);
-    }
-
-    @Test
-    void arrivalsThatNobodyFinishedAreForgottenByTheFlip() {
-        LegacyInbox old = legacy();
-        old.row("seen", "Seen", 20, null);
-        old.row("processing", "Processing", 20, null);
-        old.row("work", "Seen", 20, "orders");
-        old.row("done", "Done", 20, null);
-        go(Phase.FLIPPED);
-
-        assertThat(database.query("SELECT MessageId FROM " + table)).containsExactlyInAnyOrder("work", "done");
-        assertThat(receive(inbox("billing"), "seen").isFirst()).isTrue();
-    }
-
-    @Test
     void whatWasClaimedByItsMessageIdIsSettledAfterTheFlip() {
         legacy();
         go(Phase.DUAL);
@@ -304,7 +193,7 @@ class SqlServerInboxPhasesIT {
     @Test
     void thereIsAWayBackFromEachPhaseUntilTheCleanUp() throws SQLException {
         LegacyInbox old = legacy();
-        List<String> before = SqlServerPhasesIT.catalog(database, table);
+        List<String> before = WithLegacyOutbox.catalog(database, table);
         go(Phase.FLIPPED);
         SqlServerInbox inbox = inbox("billing");
         transaction(tx -> inbox.enqueue(
@@ -328,7 +217,7 @@ class SqlServerInboxPhasesIT {
             assertThat(receive(late, "by who has not noticed " + phase).isFirst())
                     .isTrue();
         }
-        assertThat(SqlServerPhasesIT.catalog(database, table)).containsExactlyElementsOf(before);
+        assertThat(WithLegacyOutbox.catalog(database, table)).containsExactlyElementsOf(before);
     }
 
     /** The caller's transaction goes on, whatever step came in between, and whoever has not noticed. */
@@ -359,73 +248,5 @@ class SqlServerInboxPhasesIT {
             }
         }
         assertThat(database.query("SELECT MessageId FROM " + table)).hasSize(8);
-    }
-
-    private void transaction(SqlServerDatabase.Work work) throws SQLException {
-        database.transaction(work);
-    }
-
-    private Receipt receive(SqlServerInbox inbox, String id) {
-        return committed(tx -> inbox.receive(tx, Incoming.from("shop", id).payload("p")));
-    }
-
-    private Receipt enqueue(SqlServerInbox inbox, String id) {
-        return committed(tx ->
-                inbox.enqueue(tx, Incoming.from("shop", id).topic("orders").payload("p")));
-    }
-
-    private interface Receiving {
-        Receipt in(Connection tx) throws SQLException;
-    }
-
-    private Receipt committed(Receiving receiving) {
-        Receipt[] receipt = new Receipt[1];
-        try {
-            transaction(tx -> receipt[0] = receiving.in(tx));
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
-        return receipt[0];
-    }
-
-    private SqlServerInbox inbox(String consumer) {
-        return SqlServerInbox.builder(database.pool())
-                .table(table)
-                .consumer(consumer)
-                .build();
-    }
-
-    private static ClaimRequest request() {
-        return new ClaimRequest(10, Duration.ofMinutes(5), 5, Set.of(), "test");
-    }
-
-    /** Babelfish gives a new column's default to the rows that are there; a new column of SQL Server is null in them. */
-    private void forgetNumbers() {
-        database.execute(
-                "UPDATE " + table + " SET Sequence = NULL, Priority = NULL, BlocksKey = NULL, WorkItemId = NULL,"
-                        + " Consumer = NULL, ReceiptCount = NULL, CreatedOn = NULL, StatusCode = NULL, MessageIdNew = NULL,"
-                        + " SourceNew = NULL");
-    }
-
-    private DataSource migration() {
-        return ForgivingDataSource.over(database);
-    }
-
-    /** From the phase before to this one. */
-    private void come(Phase phase) {
-        if (phase != Phase.LEGACY) {
-            if (phase == Phase.DUAL || phase == Phase.FLIPPED) {
-                upgrade.backfill().run(migration());
-            }
-            upgrade.apply(migration(), phase);
-        }
-    }
-
-    private void go(Phase to) {
-        for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.CLEAN)) {
-            if (phase.compareTo(to) <= 0) {
-                come(phase);
-            }
-        }
     }
 }

@@ -1,13 +1,21 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
+import dev.outbox.evolution.Killed;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Upgrade;
+import dev.outbox.sqlserver.LockWaits;
+import dev.outbox.sqlserver.OnServer;
+import dev.outbox.sqlserver.Server;
+import dev.outbox.sqlserver.ServerGaps;
+import dev.outbox.sqlserver.SqlServerDatabase;
+import dev.outbox.sqlserver.SqlServerInbox;
+import dev.outbox.sqlserver.SqlServerOutbox;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -58,8 +66,8 @@ class SqlServerInterruptedUpgradeIT {
                         .enqueue(tx, Message.to("orders").payload("p")));
 
         OutboxMigrations.install(database.pool(), "fresh");
-        assertThat(SqlServerPhasesIT.catalog(database, OUTBOX))
-                .containsExactlyElementsOf(SqlServerPhasesIT.catalog(database, "fresh"));
+        assertThat(WithLegacyOutbox.catalog(database, OUTBOX))
+                .containsExactlyElementsOf(WithLegacyOutbox.catalog(database, "fresh"));
     }
 
     @Test
@@ -84,8 +92,8 @@ class SqlServerInterruptedUpgradeIT {
                         .isTrue());
 
         OutboxMigrations.installInbox(database.pool(), "fresh");
-        assertThat(SqlServerPhasesIT.catalog(database, INBOX))
-                .containsExactlyElementsOf(SqlServerPhasesIT.catalog(database, "fresh"));
+        assertThat(WithLegacyOutbox.catalog(database, INBOX))
+                .containsExactlyElementsOf(WithLegacyOutbox.catalog(database, "fresh"));
     }
 
     /** @param work of a node that starts just now: it finds a table that it can work with */
@@ -93,7 +101,7 @@ class SqlServerInterruptedUpgradeIT {
         for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.CLEAN)) {
             boolean wasKilled = true;
             for (int at = 2; wasKilled; at += EVERY) {
-                Killed killed = new Killed(migration, at);
+                Killed killed = new Killed(migration, at, method -> method.startsWith("execute"));
                 try {
                     upgrade.apply(killed.dataSource(), phase);
                 } catch (OutboxException e) {
@@ -127,7 +135,7 @@ class SqlServerInterruptedUpgradeIT {
         Random random = new Random(7);
         int kills = 0;
         for (int run = 0; run < KILLS; run++) {
-            Killed killed = new Killed(migration, 2 + random.nextInt(8));
+            Killed killed = new Killed(migration, 2 + random.nextInt(8), method -> method.startsWith("execute"));
             try {
                 upgrade.backfill().batch(ROWS / 32).pause(Duration.ZERO).run(killed.dataSource());
             } catch (OutboxException e) {

@@ -1,5 +1,6 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
+import dev.outbox.sqlserver.SqlServerDatabase;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;

@@ -1,6 +1,8 @@
-package dev.outbox.sqlserver;
+package dev.outbox.evolution.sqlserver;
 
 import dev.outbox.jdbc.Phase;
+import dev.outbox.sqlserver.OnServer;
+import dev.outbox.sqlserver.Server;
 import dev.outbox.testkit.SourceContract;
 import dev.outbox.testkit.SourceFixture;
 import org.junit.jupiter.api.Nested;
