@@ -21,24 +21,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Completes the rows that were there before the new columns, in small transactions beside everybody else's.
+ * Fills the new columns of the rows that are older than these columns, in small transactions beside those of the applications.
  *
- * <p>The rows it has to do are those of one moment: every later one is complete from the start. So it first writes them
- * down in a table of its own, in the order in which they are to be numbered, and then works through that in ranges. A
- * transaction completes the rows of a range and crosses them off. Whoever kills it at any point and starts it
- * again goes on where it was. Rows that somebody has locked are left for the next round, so it waits for nobody
- * and cannot be part of a deadlock; on SQL Server, where locks on indexes can still make one, it begins that transaction
- * anew. It ends when nothing is left on the list and no row is found incomplete.
+ * <p>Only the rows that exist at its start need it: every later row is complete from the start. So it first lists them in a
+ * table of its own, in the order in which they are to be numbered, and then works through the list in ranges. One transaction
+ * completes the rows of a range and deletes them from the list. It may be killed at any point; started again, it continues
+ * where it was. It leaves rows that another transaction has locked for the next round, so it waits for no lock and cannot be
+ * part of a deadlock. On SQL Server, where locks on indexes can still cause a deadlock, it repeats the transaction. It ends
+ * when the list is empty and no row is incomplete.
  *
  * <p>Immutable and thread-safe; two runs at once do no harm.
  */
 public final class Backfill {
     private static final Logger LOG = LoggerFactory.getLogger(Backfill.class);
 
-    /** How long the throttle holds a batch back before it goes on all the same. */
+    /** How long the throttle delays a batch at most. */
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
 
-    /** What it rests when all that is left is held by somebody. */
+    /** How long it pauses when all rows that are left are locked by other transactions. */
     private static final Duration HELD = Duration.ofMillis(100);
 
     private record Settings(
@@ -76,7 +76,7 @@ public final class Backfill {
                 rows, settings.pause, settings.maxDeadTuples, settings.maxReplicationLag, settings.listener));
     }
 
-    /** What it rests after each transaction (default 10 ms). */
+    /** How long it pauses after each transaction (default 10 ms). */
     public Backfill pause(Duration length) {
         if (length.isNegative()) {
             throw new IllegalArgumentException("pause must not be negative, was " + length);
@@ -86,22 +86,22 @@ public final class Backfill {
     }
 
     /**
-     * Waits, up to a minute at a time, while vacuum has more dead rows of the table before it than this (default: no
-     * limit). Of no effect on SQL Server.
+     * Waits, up to a minute at a time, while the table has more dead rows than this for vacuum to remove (default: no limit).
+     * Has no effect on SQL Server.
      */
     public Backfill maxDeadTuples(long rows) {
         return with(new Settings(settings.batch, settings.pause, rows, settings.maxReplicationLag, settings.listener));
     }
 
     /**
-     * Waits, up to a minute at a time, while a standby is further behind than this (default ten seconds). Of no effect on
-     * SQL Server, nor for a role that may not see it, for want of {@code pg_monitor}.
+     * Waits, up to a minute at a time, while a standby is further behind than this (default ten seconds). Has no effect on
+     * SQL Server, nor for a role that is not a member of {@code pg_monitor} and so cannot see the standbys.
      */
     public Backfill maxReplicationLag(Duration lag) {
         return with(new Settings(settings.batch, settings.pause, settings.maxDeadTuples, lag, settings.listener));
     }
 
-    /** Who is told of progress, after each transaction (default: a line in the log each time). */
+    /** Receives the progress after each transaction (default: writes a line to the log each time). */
     public Backfill listener(Consumer<BackfillProgress> listener) {
         return with(new Settings(
                 settings.batch,
@@ -118,8 +118,8 @@ public final class Backfill {
     /**
      * Completes every row.
      *
-     * @return how many this run completed
-     * @throws OutboxException if the table is in no phase that has something to backfill
+     * @return the number of rows that this run completed
+     * @throws OutboxException if there is nothing to backfill in the table's phase
      */
     public long run(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
@@ -144,7 +144,7 @@ public final class Backfill {
         }
     }
 
-    /** The same as plain SQL, for people to read and run themselves; only the throttle looks at nothing but time. */
+    /** The same as plain SQL, for people to read and run themselves. It pauses after each batch, but does not throttle. */
     public String render(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
             return upgrade.read(connection).backfill().script(settings.batch, settings.pause);

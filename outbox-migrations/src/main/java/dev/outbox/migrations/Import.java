@@ -6,14 +6,14 @@ import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.migrations.internal.InstallScript;
 import dev.outbox.migrations.internal.Literal;
 
-/** Scripts that take over the rows of other outbox tables, as plain SQL for people to read, adapt and run. */
+/** Scripts that import the rows of other outbox tables on PostgreSQL, as plain SQL for people to read, adapt and run. */
 public final class Import {
     private Import() {}
 
     /**
-     * From a table of events per entity, deleted after they were sent or marked by {@code sent_at}.
+     * From a table of events per entity, whose rows are deleted or get a {@code sent_at} once they are sent.
      *
-     * @param topic what all of them are about, for the table does not say
+     * @param topic the topic of all messages, because the table has none
      */
     public static String entityEvents(String sourceTable, String outboxTable, String topic) {
         return render("postgres/import/entity_events.sql", sourceTable, outboxTable)

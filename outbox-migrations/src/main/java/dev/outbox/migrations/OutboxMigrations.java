@@ -21,12 +21,13 @@ import javax.sql.DataSource;
 /**
  * Creates the canonical outbox and inbox tables.
  *
- * <p>Three ways to the same plain SQL: {@link #install} or {@link #installIfMissing} run it, {@link #render}
+ * <p>There are three ways to run the same plain SQL: {@link #install} or {@link #installIfMissing} run it, {@link #render}
  * prints it for a DBA, and Flyway users add the location {@value #POSTGRES_LOCATION} or {@value
  * #SQLSERVER_LOCATION} with the placeholder {@code outbox_table}. The same for an inbox: {@link #installInbox}, {@link
  * #installInboxIfMissing}, {@link #renderInbox}, and {@value #POSTGRES_INBOX_LOCATION} or {@value
- * #SQLSERVER_INBOX_LOCATION} with {@code inbox_table}; the two are numbered each for itself, so with Flyway each
- * has a history table of its own. What runs something asks the data source which {@link Database} it is.
+ * #SQLSERVER_INBOX_LOCATION} with {@code inbox_table}; the two sequences of
+ * scripts are numbered independently, so with Flyway each needs a history table of its own. A method that takes a data source
+ * asks it which {@link Database} it is.
  */
 public final class OutboxMigrations {
     /** The Flyway location of the PostgreSQL scripts; their one placeholder is {@code outbox_table}. */
@@ -35,10 +36,10 @@ public final class OutboxMigrations {
     /** The Flyway location of the PostgreSQL scripts of an inbox; their one placeholder is {@code inbox_table}. */
     public static final String POSTGRES_INBOX_LOCATION = "classpath:dev/outbox/migrations/postgres/inbox";
 
-    /** The outbox table's name where none is given. */
+    /** The name of the outbox table if none is given. */
     public static final String DEFAULT_TABLE = "outbox";
 
-    /** The inbox table's name where none is given. */
+    /** The name of the inbox table if none is given. */
     public static final String DEFAULT_INBOX_TABLE = "inbox";
 
     /** The Flyway location of the SQL Server scripts; their one placeholder is {@code outbox_table}. */
@@ -58,8 +59,8 @@ public final class OutboxMigrations {
     /**
      * The Flyway location of a phase of an {@link Upgrade}, on either database, for the tables that the placeholders
      * {@code outbox_table}, {@code inbox_table} and {@code inbox_consumer} name. Each phase has one of its own: Flyway
-     * applies everything it finds, and phases are releases apart. That of {@link Phase#RENAMING} does nothing for
-     * tables that need it not.
+     * applies everything it finds, and phases are releases apart. The location of {@link Phase#RENAMING} does nothing for
+     * tables that do not need it.
      *
      * @param phase any but {@link Phase#LEGACY}
      */
@@ -173,7 +174,7 @@ public final class OutboxMigrations {
 
     /**
      * Creates the tables {@code outbox_audit} and {@code outbox_pollers} unless they exist; safe when several nodes
-     * start together. Without the first no operator can requeue or discard, without the second nobody knows the pollers.
+     * start together. Operators need the first to requeue and discard, and the second to see the pollers.
      *
      * @return whether something was created now
      */
@@ -184,7 +185,7 @@ public final class OutboxMigrations {
     /**
      * {@link #installAdmin(DataSource)} in this schema, which must be the one of the outbox and inbox tables.
      *
-     * @param schema must exist; empty means the one in force
+     * @param schema must exist; empty means the schema where the database creates tables by default
      */
     public static boolean installAdmin(DataSource dataSource, String schema) {
         boolean audit = installIfMissing(dataSource, InstallScript.AUDIT, in(schema, "outbox_audit"));
@@ -202,8 +203,8 @@ public final class OutboxMigrations {
     }
 
     /**
-     * Creates the indexes by which operators look for items of this outbox or inbox table: by key, correlation id and
-     * tenant. Every enqueue pays for them. On PostgreSQL the table can be used meanwhile.
+     * Creates the indexes by which operators look up items of this outbox or inbox table: by key, correlation id and tenant.
+     * They make every enqueue a little slower. On PostgreSQL the table can be used while they are built.
      */
     public static void installLookup(DataSource dataSource, String table) {
         try (Connection connection = dataSource.getConnection()) {

@@ -6,19 +6,19 @@ import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.migrations.internal.InstallScript;
 import java.util.Locale;
 
-/** What somebody may do to the tables, no more than the task needs. */
+/** The rights on the tables that one task needs, and no more. */
 public enum Role {
     /** Creates and changes the tables. */
     MIGRATOR,
-    /** Enqueues into the outbox, and sees nothing of it but ids. */
+    /** Enqueues into the outbox, and can read only the ids of its rows. */
     PRODUCER,
     /** Receives and enqueues into the inbox. */
     RECEIVER,
     /** Claims, settles and purges. */
     POLLER,
-    /** Sees everything but payloads. */
+    /** Reads everything but payloads. */
     VIEWER,
-    /** Requeues, discards and purges; what it did it cannot hide. */
+    /** Requeues, discards and purges. The audit table keeps a record of it, which this role cannot change. */
     OPERATOR;
 
     /** {@link #grants(Database, String, String, String, String)} for PostgreSQL. */
@@ -29,8 +29,8 @@ public enum Role {
     /**
      * The GRANT statements, for people to read and run as the owner of the tables.
      *
-     * @param grantee the database role that is to have it; letters, digits and underscores
-     * @param schema where the tables are
+     * @param grantee the database role that gets these rights; letters, digits and underscores
+     * @param schema the schema of the tables
      */
     public String grants(Database database, String grantee, String schema, String outbox, String inbox) {
         TableName checked = new TableName(Require.present("schema", schema), Require.present("grantee", grantee));

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * Takes one legacy table to the canonical layout, phase by phase, while applications work it.
  *
  * <p>Each step is plain SQL made for the columns that were found: {@link #apply} runs it, {@link #render} prints the same
- * for a DBA. Every step may be repeated; a step that must not run yet refuses, and says why. Which database it is, the
- * data source tells. Immutable and thread-safe.
+ * for a DBA. Every step may be repeated; a step that must not run yet refuses, and says why. The data source tells which
+ * database it is. Immutable and thread-safe.
  */
 public final class Upgrade {
     /** The longest suffix is that of a check during the renaming. */
@@ -54,7 +54,7 @@ public final class Upgrade {
     /**
      * The upgrade of an inbox.
      *
-     * @param consumer whose the rows of the legacy table are, which had only one
+     * @param consumer the consumer that the rows of the legacy table belong to, which had only one
      */
     public static Upgrade inbox(String table, String consumer) {
         return new Upgrade(
@@ -72,23 +72,26 @@ public final class Upgrade {
     }
 
     /**
-     * How often the applications look for the phase (default {@link Phase#REFRESH_INTERVAL}): phases 3 and 4 wait for
-     * twice as long since the one before, and so does the way back to phase 0.
+     * How often the applications look for the phase (default {@link Phase#REFRESH_INTERVAL}). Phases 3 and 4 wait for twice
+     * this time after the phase before, and so does the way back to phase 0.
      */
     public Upgrade refreshInterval(Duration interval) {
         return with(new UpgradeOptions(options.lockTimeout(), options.patience(), interval, options.quietFor()));
     }
 
-    /** How long nobody may have written old columns alone before phases 3 and 4 (default ten minutes). */
+    /**
+     * How long no application may have written old columns alone before the table goes to phases 3 and 4 (default ten
+     * minutes).
+     */
     public Upgrade quietFor(Duration length) {
         return with(new UpgradeOptions(options.lockTimeout(), options.patience(), options.refreshInterval(), length));
     }
 
     /**
-     * How long a change waits for a lock before it steps back (default 1.3 seconds), because everybody else waits
-     * behind it, and for how long it tries again (default five minutes). What is built beside others waits for their
-     * transactions: on PostgreSQL as long as that, for nobody queues up behind it; on SQL Server half as long again as a
-     * change, and is tried again.
+     * How long a change waits for a lock before it gives up (default 1.3 seconds), because other transactions queue up
+     * behind it, and for how long it is tried again (default five minutes). The online build of an index waits for open
+     * transactions: on PostgreSQL up to the patience, because no transaction queues up behind it; on SQL Server one and a
+     * half times as long as a change, and then it is tried again.
      */
     public Upgrade lockTimeout(Duration timeout, Duration patience) {
         return with(new UpgradeOptions(timeout, patience, options.refreshInterval(), options.quietFor()));
@@ -117,7 +120,7 @@ public final class Upgrade {
         return MigrationDialect.upgrade(connection, name, kind, consumer, options);
     }
 
-    /** Where the table is, what is wrong with it, and what is in the way to the phases to come. */
+    /** The phase of the table, what is wrong with it, and what prevents the next phases. */
     public TableReport report(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
             return report(connection);
@@ -134,8 +137,8 @@ public final class Upgrade {
     /**
      * The SQL that {@link #apply} would run on this table, for people to read and run themselves.
      *
-     * @throws OutboxException if no script can be made for such a table; on SQL Server also if something is in the way
-     *     that the script would not ask again, which is everything but rows and how long the table is in its phase
+     * @throws OutboxException if no script can be made for such a table, or if something prevents the phase that the script
+     *     does not check itself; on SQL Server a script checks only the rows, and how long the table has been in its phase
      */
     public String render(DataSource dataSource, Phase phase) {
         try (Connection connection = dataSource.getConnection()) {
@@ -146,10 +149,10 @@ public final class Upgrade {
     }
 
     /**
-     * Takes the table to this phase, or repeats what leads there if it is in it. {@link Phase#RENAMING} includes its
+     * Takes the table to this phase, or repeats the step that leads there if the table is in it already. {@link Phase#RENAMING} includes its
      * backfill, and does nothing for a table that needs no interim names.
      *
-     * @throws OutboxException if the table is not ready for it, and why; or the database refused
+     * @throws OutboxException if the table is not ready for it, with the reasons; or the database refused
      */
     public void apply(DataSource dataSource, Phase phase) {
         String what = "cannot take table \"" + name + "\" to " + phase;
@@ -180,19 +183,19 @@ public final class Upgrade {
      * Asks, without changing anything, whether {@link #apply} would refuse: before Flyway is called, for instance, where a
      * refusal would be a failed migration.
      *
-     * @throws OutboxException that says everything that is in the way
+     * @throws OutboxException if it would, with all reasons
      */
     public void requireReady(DataSource dataSource, Phase phase) {
         Readiness.require(report(dataSource), phase);
     }
 
     /**
-     * Takes the table one phase back: from 3 to 2, from 2 to 1, or from 1 to 0, which drops the new columns. Before it
-     * drops them it tells the applications, and waits until all of them have noticed.
+     * Takes the table one phase back: from 3 to 2, from 2 to 1, or from 1 to 0, which drops the new columns. Before it drops
+     * them, the table's marker says phase 0, and the step waits until all applications have noticed.
      *
      * @param phase the phase to go back to
-     * @throws OutboxException if the table is in another phase than the one after it, or the old columns could not tell
-     *     what is still to be done
+     * @throws OutboxException if the table is in another phase than the one after it, or if rows that are not finished have
+     *     something that the old columns cannot hold
      */
     public void back(DataSource dataSource, Phase phase) {
         String what = "cannot take table \"" + name + "\" back to " + phase;
@@ -213,7 +216,7 @@ public final class Upgrade {
         }
     }
 
-    /** The job that completes the rows of before phase 1. */
+    /** The job that fills the new columns of the rows that are older than phase 1. */
     public Backfill backfill() {
         return Backfill.of(this);
     }

@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a freshly installed table is made of, read from the very script that installs it: so an upgraded table
- * cannot end as another one, and nothing is written twice.
+ * The parts of a freshly installed table, read from the script that installs it. So an upgraded table cannot end differently,
+ * and nothing is written twice.
  *
  * @param primaryKey its columns
  * @param options storage parameters, as in {@code vacuum_truncate = off}

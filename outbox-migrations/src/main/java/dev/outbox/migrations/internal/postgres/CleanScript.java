@@ -28,7 +28,7 @@ final class CleanScript {
         this.sql = new TableSql(table, options);
     }
 
-    /** Whatever is not in a freshly installed table goes, and what is different becomes the same. */
+    /** Drops everything that a freshly installed table does not have, and changes what is different. */
     List<Step> clean() {
         List<String> replacing = table.replacing();
         // after a step that failed the interim columns may be gone already

@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What a row gets in a column that no old column tells of. */
+/** The values of new columns that have no old column. */
 final class Fills {
     private static final Map<String, String> OUTBOX = Map.of(
             "created_on", "statement_timestamp()",

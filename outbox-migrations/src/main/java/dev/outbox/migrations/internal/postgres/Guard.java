@@ -33,7 +33,7 @@ final class Guard {
         return new Guard(table, options, sql.says(to)).in(from, to);
     }
 
-    /** Refuses a table that is in another phase, and so one that has gone on to the next. */
+    /** Refuses a table that is in another phase, also one that is in the next phase already. */
     static Guard only(Phase from, Phase to, LegacyTable table, UpgradeOptions options) {
         return new Guard(table, options, "false").in(from, to);
     }
@@ -44,12 +44,12 @@ final class Guard {
                 "it must be in " + from + " to go to " + to + "; look at its comment for where it is");
     }
 
-    /** Every node must have had the time to notice the phase before. */
+    /** Every node must have had the time to notice the phase. */
     Guard old(Phase phase) {
         return test(sql.isYoung(phase), young(phase, sql.noticed()));
     }
 
-    /** And no poller that tells of itself, where that is asked for, may be known not to have noticed. */
+    /** No poller with a recent heartbeat may still read an earlier phase either; not checked without the pollers' table. */
     Guard noticed(Phase phase) {
         old(phase);
         tests.append("    IF ").append(sql.hasPollers()).append(" THEN\n");
@@ -124,7 +124,7 @@ final class Guard {
                 "it has an index that a failed build left invalid; drop that index and run this again");
     }
 
-    /** Every row was found to keep these rules, so that nobody looks for it under a lock. */
+    /** Every row is known to keep these rules, so that they need no check under a lock. */
     Guard validated(List<String> suffixes) {
         if (suffixes.isEmpty()) {
             return this;

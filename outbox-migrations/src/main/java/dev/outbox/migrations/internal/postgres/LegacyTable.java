@@ -128,7 +128,7 @@ record LegacyTable(
         return phase() == Phase.LEGACY && columns.containsKey(LegacyNames.LEGACY_WRITE);
     }
 
-    /** The columns that phase 1 added; what somebody else added since is not ours. */
+    /** The columns that phase 1 added, without those that the application has added since. */
     List<String> added() {
         List<String> names = List.copyOf(columns.keySet());
         int first = names.indexOf(LegacyNames.LEGACY_WRITE);

@@ -33,7 +33,7 @@ record Pair(Canonical.Column column, String old, String oldType, String now) {
         return type.equals("text") || type.startsWith("character varying");
     }
 
-    /** What the new column is, given the old one. */
+    /** The value of the new column for one of the old column. */
     String toNew(String value) {
         if (isText(oldType) && isStatus()) {
             return "(array_position(" + STATUSES + ", " + value + "::text) - 1)::smallint";
@@ -42,8 +42,8 @@ record Pair(Canonical.Column column, String old, String oldType, String now) {
     }
 
     /**
-     * What the old column is, given the new one. What does not fit is cut off, or null: by then only readers are left
-     * on the old side, and nobody's transaction may fail for them.
+     * The value of the old column for one of the new column. A value that does not fit is cut off, or becomes null: by then
+     * old applications only read, and no transaction may fail because of them.
      *
      * @param item the work item id, which a null message id stands for
      */
@@ -59,7 +59,7 @@ record Pair(Canonical.Column column, String old, String oldType, String now) {
                 + (column.bytewise() ? " COLLATE \"C\"" : "");
     }
 
-    /** Whether the two say the same, or null if that takes a closer look; asked of every row that is written. */
+    /** Whether the two have the same value; null if that is not certain. It is checked for every row that is written. */
     String agrees(String old, String value, String item) {
         return oldType.equals("uuid") && isText(column.type())
                 ? "CASE WHEN " + value + " IS NULL THEN " + old + " = " + item + " ELSE " + old + "::text = " + value

@@ -46,14 +46,16 @@ final class PhaseScript {
         change.add("ALTER TABLE " + table.quoted() + " ALTER COLUMN sequence SET DEFAULT nextval("
                 + Literal.text(sql.sequence()) + ")");
         change.add("ALTER SEQUENCE " + sql.sequence() + " OWNED BY " + table.quoted() + ".sequence");
-        // Whoever may store a row draws a number, as of an identity column; to draw one alone does no harm.
+        // Every role that may store a row must draw a number, as from an identity column; drawing one alone does no
+        // harm.
         change.add("GRANT USAGE ON SEQUENCE " + sql.sequence() + " TO PUBLIC");
         if (consumer != null) {
             change.add(sql.comment("consumer", "dev.outbox consumer " + consumer));
         }
         change.add(sql.mark(Phase.ADDITIVE));
         // Numbers below the start are for the rows that are there, and for those that come until the trigger does.
-        // What an interrupted run has left, which no column owns yet, starts anew: there may be more rows by now.
+        // A sequence that an interrupted run has left, which no column owns yet, starts anew: there may be more rows by
+        // now.
         String start = Block.of("""
                 BEGIN
                     CREATE SEQUENCE IF NOT EXISTS %1$s CACHE 1;
@@ -116,7 +118,7 @@ final class PhaseScript {
         return table.keyIsCanonical() ? List.of() : sql.index("_pkey_new", true, sql.canonicalKey());
     }
 
-    /** What the canonical table demands of its columns is demanded of the new ones, and the old ones follow them. */
+    /** The new columns get the rules of the canonical table, and the old ones follow them. */
     List<Step> flip() {
         List<Step> steps = new ArrayList<>();
         if (table.kind() == TableKind.INBOX) {
@@ -185,8 +187,8 @@ final class PhaseScript {
     }
 
     /**
-     * Arrived and not processed, and no topic to handle it by: its next arrival is the first. In small transactions, for
-     * there may be many.
+     * Deletes arrivals that are not processed and have no topic to handle them by: the next arrival counts as the first. In
+     * small transactions, because there may be many.
      */
     private String forgetUnfinishedArrivals() {
         return Block.of("""
@@ -227,7 +229,7 @@ final class PhaseScript {
                 .toList();
     }
 
-    /** What the canonical table may leave null must be free to be null on the old side too. */
+    /** Where the canonical table allows nulls, the old column must allow them too. */
     private List<String> nullableOld() {
         List<String> changes = new ArrayList<>();
         for (Canonical.Column column : table.canonical().columns()) {

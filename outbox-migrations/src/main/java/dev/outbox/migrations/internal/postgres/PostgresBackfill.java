@@ -56,7 +56,6 @@ final class PostgresBackfill implements BackfillStatements {
         return "SELECT count(*) FROM " + table.quoted() + " t WHERE " + condition();
     }
 
-    /** Writes down what is to do, unless that was done before: all of it, or nothing. */
     @Override
     public List<String> list() {
         String key = keys("t.%1$s");
@@ -99,7 +98,6 @@ final class PostgresBackfill implements BackfillStatements {
         return "SELECT max(position) FROM " + list;
     }
 
-    /** Completes what is free of the range. */
     @Override
     public String complete(String after, String to) {
         return """
@@ -122,7 +120,6 @@ final class PostgresBackfill implements BackfillStatements {
                 condition());
     }
 
-    /** Forgets what is complete of the range, or gone. */
     @Override
     public String crossOff(String after, String to) {
         return """
@@ -227,7 +224,7 @@ final class PostgresBackfill implements BackfillStatements {
         return assignments;
     }
 
-    /** Old columns that contradict each other are set right too, or an old claimer would deliver again. */
+    /** Corrects old columns that contradict each other too, or an old application would deliver the message again. */
     private List<String> statusAssignments(String now, @Nullable Pair pair) {
         List<String> assignments = new ArrayList<>();
         String status = status("t.");
@@ -244,7 +241,7 @@ final class PostgresBackfill implements BackfillStatements {
         return assignments;
     }
 
-    /** A row that is finished and does not say since when would never be purged. */
+    /** A finished row without a time would never be purged. */
     private List<String> timeAssignments(String now, @Nullable Pair pair) {
         String old = pair == null ? now : Quoted.postgres(pair.old());
         String time = "CASE WHEN %s >= 2 THEN COALESCE(t.%2$s, statement_timestamp()) ELSE t.%2$s END"
@@ -252,7 +249,7 @@ final class PostgresBackfill implements BackfillStatements {
         return pair == null ? List.of(now + " = " + time) : List.of(now + " = " + time, old + " = " + time);
     }
 
-    /** What the status is, by the old columns. */
+    /** The status according to the old columns. */
     private String status(String row) {
         Pair pair = table.pair("status");
         String status = pair == null

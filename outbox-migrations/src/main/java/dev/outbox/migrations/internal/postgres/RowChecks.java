@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What is looked for in the rows of a table that is in some phase, all in one pass over them. */
+/** Looks for problems in the rows of a table, all in one pass over them. Which ones, depends on its phase. */
 final class RowChecks {
     /**
      * Something that must not be true of any row.
@@ -77,7 +77,7 @@ final class RowChecks {
         return findings;
     }
 
-    /** What is in the way to a phase. */
+    /** The conditions that prevent a phase. */
     List<Condition> blocking(Phase next) {
         return checks.stream()
                 .filter(check -> check.blocks.contains(next))
@@ -144,10 +144,10 @@ final class RowChecks {
         }
     }
 
-    /** What the canonical table will demand of every row. */
+    /** The rules of the canonical table for every row. */
     private void rules() {
         for (Canonical.Check check : table.canonical().checks()) {
-            // Arrivals without a topic that nobody finished are removed on the way.
+            // The flip removes arrivals without a topic that are not finished.
             if (!check.suffix().equals("_finished")) {
                 rule(
                         "rows break the rule CHECK (" + check.condition() + "); mend or remove them",
@@ -171,7 +171,7 @@ final class RowChecks {
                 Set.of(Phase.FLIPPED)));
     }
 
-    /** What would be lost, or done wrongly, if the table went back to this phase. */
+    /** Rows that would be lost or handled wrongly if the table went back to this phase. */
     static List<Condition> losses(LegacyTable table, @Nullable String consumer, Phase back) {
         boolean inbox = table.kind() == TableKind.INBOX;
         Map<Capability, String> asked = new LinkedHashMap<>();

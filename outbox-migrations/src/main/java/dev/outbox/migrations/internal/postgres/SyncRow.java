@@ -35,8 +35,8 @@ final class SyncRow {
     }
 
     /**
-     * What hardly anybody changes is looked at by a trigger of its own, only for a statement that names it: claims and
-     * settles do not, and payloads are long.
+     * Columns that hardly ever change have a trigger of their own, which fires only for a statement that names one of them:
+     * claims and settles do not, and payloads are long.
      */
     static boolean isFixed(Pair pair) {
         return FIXED.contains(pair.column().name());
@@ -46,14 +46,14 @@ final class SyncRow {
         return table.pairs().stream().filter(pair -> isFixed(pair) == fixed).toList();
     }
 
-    /** Says that an old writer was here. */
+    /** Notes in the row that an old application wrote it. */
     static String stamp() {
         return "    NEW." + LegacyNames.LEGACY_WRITE + " := statement_timestamp();\n";
     }
 
     /**
-     * Whether an update that changes only columns which both sides share must be an old application's. Whoever claims by
-     * us counts the attempt too, whoever gives up says when, and what has no key is given back with a new due time.
+     * Whether an update that changes only columns which both sides share must be an old application's. A claim of ours also
+     * counts the attempt, a dead letter of ours also has a time, and a row without a key is given back with a new due time.
      */
     String byOldOnly() {
         if (table.pair("status") != null) {
@@ -103,7 +103,7 @@ final class SyncRow {
         return table.processed() == null ? List.of() : List.of(processed() + " = (" + now("status") + " = 2)");
     }
 
-    /** What a row's status is whose old columns may contradict each other: who processed it, did. */
+    /** The status of a row whose old columns may contradict each other: a processed row is Done. */
     String done(String status) {
         return "CASE WHEN " + processed() + " AND " + status + " < 2 THEN 2 ELSE " + status + " END";
     }
@@ -117,7 +117,7 @@ final class SyncRow {
                 + "    %1$s := CASE WHEN %2$s THEN %1$s ELSE %3$s = 2 END;\n".formatted(processed(), dead, now);
     }
 
-    /** Whoever calls a row Done may not say when; purge goes by when. */
+    /** An old application may set a row to Done without a time; purge needs one. */
     String stampDone() {
         Pair pair = table.pair("processed_on");
         String now = now("processed_on");
@@ -125,7 +125,7 @@ final class SyncRow {
                 .formatted(now("status"), now, pair == null ? "" : " %s := %s;".formatted(old(pair), toOld(pair)));
     }
 
-    /** What no old column tells of. */
+    /** Fills the columns that have no old column. */
     String fills() {
         StringBuilder text = new StringBuilder();
         for (Canonical.Column column : table.canonical().columns()) {

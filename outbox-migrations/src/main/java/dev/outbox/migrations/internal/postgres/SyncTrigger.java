@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Both ways</b> (phases 1 and 2). A row that is inserted has what its writer knows: a new column that is null is
  * copied from the old one, one that is set goes to the old one, whose value may be a mere default. In an update
- * the side that differs from before wins; if both do and disagree, nobody can tell who is right, and it is refused. A row
- * of before the migration has nulls on the new side that nobody touched: they are copied. Whoever writes both sides
- * makes the trigger's condition false, and no function is called.
+ * the side that was changed wins; if both were changed and disagree, the update is refused. A row that is older than the
+ * migration has nulls in its new columns: they are filled from the old ones. If a statement writes both sides, the trigger's
+ * condition is false, and no function is called.
  *
  * <p>{@code IsProcessed} says a second time what {@code Status} says. The one that was changed counts; changed
  * both, they must agree, except that a Dead row may be called processed or not.
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * leave and take its stamp along, so the time is also kept in a sequence, which no transaction holds and none takes back.
  *
  * <p><b>Onward</b> (phase 3). New goes to old. A row that an old application inserts is still taken. A change of old
- * columns alone is refused: it would be lost, and who made it would act on it. Here too an update of both sides calls no
+ * columns alone is refused: it would be lost, and the application would rely on it. Here too an update of both sides calls no
  * function.
  *
  * <p><b>Rights.</b> Two functions, because PostgreSQL lets a role attach every trigger function that it may execute to a
@@ -91,8 +91,8 @@ final class SyncTrigger {
     }
 
     /**
-     * Gives the functions to the owner of the table, whoever created them, and takes them from everybody else: PostgreSQL
-     * gives new ones to PUBLIC, default privileges give them to others, and an earlier version left them so. A role that
+     * Gives the functions to the owner of the table, whichever role created them, and revokes them from all others: PostgreSQL
+     * grants new ones to PUBLIC, default privileges give them to others, and an earlier version left them so. A role that
      * cannot do this fails by the first statement, since REVOKE alone would only warn.
      */
     String close() {
@@ -124,7 +124,7 @@ final class SyncTrigger {
         return "to_regprocedure(" + Literal.text(function(table, suffix)) + ")";
     }
 
-    /** What no transaction takes back is noted before the refusal. No column may be read or set here. */
+    /** Notes the old writer in the sequence, which no rollback undoes, and then refuses. No column may be read or set here. */
     private String noting() {
         return """
                 BEGIN

@@ -58,7 +58,7 @@ final class TableSql {
                 regclass(), Literal.text(table.name().name() + from), table.quoted(), table.own(from), table.own(to)));
     }
 
-    /** An index that a build left invalid serves nobody, and IF NOT EXISTS would be content with it. */
+    /** An index that a failed build left invalid is of no use, but IF NOT EXISTS would keep it. */
     List<String> index(String suffix, boolean unique, String body) {
         List<String> statements = new ArrayList<>(dropIfInvalid(suffix));
         statements.add("CREATE " + (unique ? "UNIQUE " : "") + "INDEX CONCURRENTLY IF NOT EXISTS " + table.own(suffix)
@@ -189,23 +189,23 @@ final class TableSql {
         return options.noticed();
     }
 
-    /** Where the trigger notes, in seconds, when somebody last wrote old columns only; it outlives the row. */
+    /** The sequence in which the trigger notes, in seconds, when an application last wrote old columns only. */
     String oldWrites() {
         return table.relation("_old_writes");
     }
 
-    /** Whether somebody wrote old columns only, lately. */
+    /** Whether an application has recently written old columns only. */
     String isWrittenLately() {
         return "COALESCE(pg_sequence_last_value(to_regclass(" + Literal.text(oldWrites())
                 + ")) > extract(epoch FROM clock_timestamp() - interval '" + seconds(options.quietFor()) + "'), false)";
     }
 
-    /** Whether pollers tell of themselves in this schema. */
+    /** Whether this schema has the table of pollers. */
     String hasPollers() {
         return "to_regclass(" + Literal.text(pollers()) + ") IS NOT NULL";
     }
 
-    /** Those of the table that are alive and have not noticed a phase, to be selected from. */
+    /** The pollers of the table that are alive and have not noticed a phase, for a FROM clause. */
     String pollersBefore(Phase phase) {
         return "%s WHERE table_name = %s AND phase < %s AND seen_on > clock_timestamp() - interval '90 seconds'"
                 .formatted(pollers(), Literal.text(table.name().toString()), Literal.text(phase.mark()));

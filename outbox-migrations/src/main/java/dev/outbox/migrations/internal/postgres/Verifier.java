@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Looks a table over: its catalog first, then its rows. */
+/** Checks a table: its catalog first, then its rows. */
 final class Verifier {
     private final Connection connection;
     private final LegacyTable table;
@@ -73,7 +73,7 @@ final class Verifier {
         return table.phase().compareTo(phase) >= 0;
     }
 
-    /** What a legacy table has to have, and in types that can be taken over. */
+    /** The columns that a legacy table must have, with types that can be taken over. */
     private void legacyColumns() throws SQLException {
         for (String needed : table.kind() == TableKind.OUTBOX
                 ? List.of("work_item_id", "status", "topic", "payload", "created_on")
@@ -218,7 +218,7 @@ final class Verifier {
         findings.addAll(new RowChecks(table, consumer, table.phase()).findings(connection));
     }
 
-    /** No obstacle, for whoever repeats the flip ends it; but old applications may fail meanwhile. */
+    /** Not an obstacle, because a repeated flip completes it; but old applications may fail meanwhile. */
     private void begun() throws SQLException {
         if (table.phase() == Phase.DUAL && isTrue(sql.hasCanonicalChecks())) {
             add(

@@ -10,7 +10,7 @@ import dev.outbox.migrations.internal.sqlserver.LegacyTable.Renamed;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Writes what takes a table of SQL Server one phase back. */
+/** Writes what takes a table one phase back. */
 final class BackScript {
     private final LegacyTable table;
     private final TableSql sql;

@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What a freshly installed table of SQL Server is made of, read from the script that installs it. */
+/** The parts of a freshly installed table, read from the script that installs it. */
 record Canonical(List<Column> columns, List<Computed> computed, List<Check> checks, List<Index> indexes) {
     /**
      * @param definition its type and collation

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Writes what takes a table of SQL Server to phase 4: what is old goes, and the rest becomes as if freshly installed.
+ * Writes what takes a table to phase 4: what is old goes, and the rest becomes as if freshly installed.
  *
  * <p>An inbox has its new status under another name than in the end, and a column that the filter of an index names
  * cannot be renamed (15336). So its indexes are built once more, after the table was clustered anew; until then indexes
@@ -58,7 +58,7 @@ final class CleanScript {
         return steps;
     }
 
-    /** Each reads the table while nobody else can: one by one, so that others come in between. */
+    /** Each reads the whole table under a lock: one by one, so that other sessions get their turn in between. */
     private List<String> checks() {
         return canonical.checks().stream()
                 .map(check -> "IF OBJECT_ID(" + Literal.national(table.relation(check.suffix())) + ", N'C') IS NULL "
@@ -191,7 +191,7 @@ final class CleanScript {
         return table.indexes().containsKey(index) ? List.of(sql.dropIndex(index)) : List.of();
     }
 
-    /** What serves while the indexes are missing; then they go, before each is built anew with the table. */
+    /** Builds indexes that serve while the others are missing, and drops those, before each is built anew with the table. */
     private List<String> bridge() {
         List<String> statements = new ArrayList<>();
         if (!table.interims().isEmpty()) {

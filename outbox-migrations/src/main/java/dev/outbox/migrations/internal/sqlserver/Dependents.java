@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** What of others holds on to a table of SQL Server that is on its way: it would break, or keep a phase from its work. */
+/** What else in the database depends on a table: it would break, or keep a phase from its work. */
 final class Dependents {
     /** Views, procedures, functions and triggers, which only their texts tell of. */
     static final String READERS = """
@@ -37,7 +37,7 @@ final class Dependents {
             WHERE f.referenced_object_id = OBJECT_ID(?)
             """;
 
-    /** Without what the canonical table has, and what is there until the flip. */
+    /** Without the computed columns of the canonical table, and the one that exists until the flip. */
     static final String COMPUTED = """
             SELECT c.name, c.definition FROM sys.computed_columns c
             WHERE c.object_id = OBJECT_ID(?) AND c.name NOT IN (N'ExactKey', N'ExactSource', N'ExactMessageId', N'Differs')
@@ -127,7 +127,7 @@ final class Dependents {
         }
     }
 
-    /** What a module means by the words of its text, where the server can tell: others have an Id, too. */
+    /** Which columns of the table a module uses, if the server can tell: other tables have an Id too. */
     private List<String> meant(String module, List<String> named) {
         if (named.isEmpty()) {
             return named;
@@ -151,7 +151,7 @@ final class Dependents {
                         .toList();
     }
 
-    /** What the flip makes nullable, which nothing may hold on to then. */
+    /** The column that the flip makes nullable; nothing may depend on it then. */
     private List<String> madeNullable() {
         return table.stored("payload")
                 .filter(payload -> flips() && !payload.nullable())

@@ -19,7 +19,7 @@ final class LegacyColumns {
 
     private static final List<String> TEXTS = List.of("varchar", "nvarchar");
 
-    /** What a legacy column may be, so that it can be used as it is. */
+    /** The types that a legacy column may have, so that it can be used as it is. */
     private static final Map<String, List<String>> TYPES = Map.ofEntries(
             Map.entry("work_item_id", List.of("uniqueidentifier")),
             Map.entry("owner_token", List.of("uniqueidentifier")),

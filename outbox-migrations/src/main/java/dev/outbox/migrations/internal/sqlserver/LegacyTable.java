@@ -45,10 +45,10 @@ record LegacyTable(
     /** Tells by an index which rows of an inbox say one thing in old columns and another in new ones, until the flip. */
     static final String DIFFERS = "Differs";
 
-    /** What changes its type in an inbox. */
+    /** The columns of an inbox whose type changes. */
     private static final List<String> CHANGED = List.of("status", "message_id", "source");
 
-    /** Two names of one thing. */
+    /** The old and the new name of one column. */
     record Renamed(String old, String now) {}
 
     private static final String CHECKS = """
@@ -106,7 +106,7 @@ record LegacyTable(
         return found.kind() == TableKind.INBOX;
     }
 
-    /** What its columns are called in a legacy layout. */
+    /** The names of its columns in a legacy layout. */
     LegacyNames legacyNames() {
         return LegacyNames.forTable(found.kind());
     }
@@ -149,7 +149,7 @@ record LegacyTable(
                         && stored(logical).map(column -> !isText(column)).orElse(false);
     }
 
-    /** What has a column of each type now, by its canonical name. */
+    /** The canonical names that have a column of the old and one of the new type now. */
     List<String> interims() {
         return CHANGED.stream()
                 .filter(logical ->
@@ -157,7 +157,7 @@ record LegacyTable(
                 .toList();
     }
 
-    /** What every row has from phase 2 on that no old application writes. */
+    /** The columns that are filled in every row from phase 2 on, and that no old application writes. */
     List<String> filled() {
         List<String> filled = new ArrayList<>(List.of("sequence", "priority", "blocks_key"));
         if (inbox()) {
@@ -167,12 +167,12 @@ record LegacyTable(
         return filled;
     }
 
-    /** What not every legacy outbox has, and is the application's where it is there. */
+    /** The columns that some legacy outboxes have; where they exist, they belong to the application. */
     List<String> shared() {
         return inbox() ? List.of() : List.of("processed_by", "correlation_id");
     }
 
-    /** What a new column is called while the old one of another type has its name. */
+    /** The name of a new column while an old one of another type has its canonical name. */
     static String interimName(Canonical.Column column) {
         return column.logical().equals("status") ? "StatusCode" : column.name() + "New";
     }

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Writes what takes a table of SQL Server from one phase to the next, for what was found in it. What is there already is
+ * Writes what takes a table from one phase to the next, for the columns that were found in it. Parts that exist already are
  * left out, so that a phase that was interrupted goes on. The last phase is in {@link CleanScript}, the way back in
  * {@link BackScript}.
  *
@@ -20,10 +20,10 @@ import java.util.List;
  * short transaction; it changes nothing but the catalog.
  */
 final class PhaseScript {
-    /** What the canonical table has no default for, and old applications do not fill; these go in phase 4. */
+    /** Columns without a default in the canonical table, which old applications do not fill; their defaults go in phase 4. */
     private static final List<String> FILLED_FOR_OLD = List.of("work_item_id", "consumer", "message_id", "source");
 
-    /** The status of a row that nobody has finished, as filtered indexes have it. */
+    /** Conditions on the status of a row that is not finished, as in the filters of indexes. */
     private static final List<String> UNFINISHED = List.of("= 0 AND [MessageKey] IS NULL", "= 1");
 
     private final LegacyTable table;
@@ -49,7 +49,7 @@ final class PhaseScript {
         };
     }
 
-    /** Nullable columns and aliases: nothing is rewritten. New rows are numbered from now on, whoever inserts them. */
+    /** Adds nullable columns and aliases, so that no row is rewritten. New rows are numbered from now on, old applications' too. */
     private List<Step> additive() {
         List<String> change = new ArrayList<>();
         change.add(sql.guard(Phase.LEGACY, Phase.ADDITIVE, List.of()));
@@ -209,14 +209,14 @@ final class PhaseScript {
         return steps;
     }
 
-    /** As in an inbox: what came after the first look is found under the lock. */
+    /** As in an inbox: finds the rows that arrived after the first check, under the lock. */
     private List<String> nothingArrived() {
         List<String> statements = new ArrayList<>(List.of(lock()));
         rows.arrived().forEach(check -> statements.add(sql.refuse(check)));
         return statements;
     }
 
-    /** Nobody else can write any more: it takes the lock on the schema, and keeps it. */
+    /** Takes the schema lock and keeps it, so that no other session can write any more. */
     private String lock() {
         return sql.alter("SET (LOCK_ESCALATION = DISABLE)");
     }
@@ -233,8 +233,8 @@ final class PhaseScript {
     }
 
     /**
-     * Arrived and not processed, and no topic to handle it by: its next arrival is the first. In small transactions, by
-     * the indexes of rows that are ready and leased; what somebody holds is left to the flip.
+     * Deletes arrivals that are not processed and have no topic to handle them by: the next arrival counts as the first. In
+     * small transactions, by the indexes of ready and leased rows; locked rows are left to the flip.
      */
     private List<String> forgetUnfinishedArrivals() {
         return UNFINISHED.stream()

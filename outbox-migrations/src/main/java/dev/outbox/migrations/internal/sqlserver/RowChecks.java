@@ -15,10 +15,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What is asked of the rows of a table: by the report, and by the scripts themselves. In conditions a row is called t. */
+/** The checks of a table's rows, for the report and for the scripts. In conditions a row is called t. */
 final class RowChecks {
     /**
-     * @param text what rows are like that this is true of
+     * @param text describes the rows for which the condition is true
      * @param wrong whether it is wrong in the phase the table is in
      */
     record Check(Concern concern, String text, String condition, boolean wrong, Set<Phase> blocks) {}
@@ -89,7 +89,7 @@ final class RowChecks {
         return checks;
     }
 
-    /** What the canonical table would not take. */
+    /** Rows that the canonical table would refuse. */
     private void rules(List<Check> checks) {
         boolean flips = table.phase().before(Phase.FLIPPED);
         for (Canonical.Check rule : table.canonical().checks()) {
@@ -214,7 +214,7 @@ final class RowChecks {
                 + " COLLATE Latin1_General_100_BIN2";
     }
 
-    /** What the new column is to be, by the old one. */
+    /** The value of the new column for the one of the old column. */
     String toNew(String alias, String logical) {
         return logical.equals("status") ? code(alias) : "CAST(" + alias + "[" + old(logical) + "] AS nvarchar(255))";
     }
@@ -275,7 +275,7 @@ final class RowChecks {
         return unnumbered() + (table.interim("message_id").isPresent() ? " OR t.[MessageIdNew] IS NULL" : "");
     }
 
-    /** What would be lost, or done wrongly, if the table went back to this phase. */
+    /** Rows that would be lost or handled wrongly if the table went back to this phase. */
     List<Check> losses(Phase back) {
         Map<Capability, String> asked = new LinkedHashMap<>();
         asked.put(Capability.HEADERS, "t.[Headers] IS NOT NULL");
@@ -319,7 +319,7 @@ final class RowChecks {
         return "t.[" + old(logical) + "]";
     }
 
-    /** What is there in the end, under the name that it has now. */
+    /** The column that remains in the end, under its current name. */
     String column(String logical) {
         return "[" + table.now(logical).map(Column::name).orElse(logical) + "]";
     }

@@ -104,7 +104,7 @@ final class SqlServerBackfill implements BackfillStatements {
         return "DROP TABLE IF EXISTS " + list;
     }
 
-    /** What an old application stores meanwhile is left for the next run: it would never end. */
+    /** Rows that an old application stores meanwhile are left for the next run, or this one might never end. */
     @Override
     public String incomplete() {
         return "SELECT COUNT_BIG(*) FROM " + table.quoted() + " t WITH (READUNCOMMITTED) WHERE " + rows.unnumbered();

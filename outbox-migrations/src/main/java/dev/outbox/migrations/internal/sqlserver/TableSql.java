@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What scripts for a table of SQL Server say again and again. */
+/** The single statements that scripts are made of. */
 final class TableSql {
     /** The error of a script that refuses; its text is ours. */
     static final int REFUSED = 51_007;
@@ -28,7 +28,7 @@ final class TableSql {
             SET XACT_ABORT ON;
             """;
 
-    /** What the names of indexes end with that are there for a while. */
+    /** The ends of the names of indexes that exist during the migration only. */
     private static final List<String> FOR_A_WHILE =
             List.of("_OrderNew", "_ItemNew", "_MessageNew", "_StatusNew", "_Differs");
 
@@ -183,7 +183,7 @@ final class TableSql {
         return guard.isEmpty() ? "DECLARE @nothing int" : guard.toString();
     }
 
-    /** As the report asks: who waited for every row that somebody holds would come to no end. */
+    /** Reads without locks, as the report does: a check that waited for every locked row might never end. */
     String refuse(RowChecks.Check check) {
         return refuse(
                 "EXISTS (SELECT 1 FROM " + table.quoted() + " t WITH (READUNCOMMITTED) WHERE " + check.condition()
@@ -217,13 +217,13 @@ final class TableSql {
                 """.formatted(condition, REFUSED, Literal.national("table " + table.name() + ": " + reason));
     }
 
-    /** What the table says of its phase. */
+    /** The phase according to the table's extended property. */
     private String says() {
         return "(SELECT CAST(p.value AS nvarchar(255)) FROM sys.extended_properties p WHERE p.class = 1 AND p.major_id = OBJECT_ID("
                 + table.text() + ") AND p.minor_id = 0 AND p.name = N'dev.outbox')";
     }
 
-    /** What it says before the number of its phase. */
+    /** The property's text before the number of the phase. */
     private String mark() {
         return PhaseMarker.note(table.found().kind(), "");
     }

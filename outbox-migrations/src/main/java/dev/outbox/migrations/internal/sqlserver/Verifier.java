@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Looks an outbox or inbox table of SQL Server over: its catalog first, then its rows. */
+/** Checks a table: its catalog first, then its rows. */
 final class Verifier {
     private final Connection connection;
     private final LegacyTable table;
@@ -53,7 +53,7 @@ final class Verifier {
                 table.name().toString(), table.phase(), table.found().since(), next(), findings);
     }
 
-    /** Whether what is asked of rows would make no sense, or be an error. */
+    /** Whether the checks of rows would make no sense after this, or fail. */
     private boolean hidesRows(Finding finding) {
         return finding.concern() == Concern.COLUMN_MISSING
                 || (finding.concern() == Concern.COLUMN_TYPE && table.phase() == Phase.LEGACY);
@@ -163,7 +163,7 @@ final class Verifier {
         }
     }
 
-    /** All in one pass over them, which waits for nobody. */
+    /** All in one pass over them, which waits for no lock. */
     private void rows() throws SQLException {
         List<RowChecks.Check> checks = new RowChecks(table, options.quietFor()).checks();
         if (checks.isEmpty()) {
