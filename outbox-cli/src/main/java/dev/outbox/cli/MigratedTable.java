@@ -5,7 +5,7 @@ import dev.outbox.migrations.OutboxMigrations;
 import javax.sql.DataSource;
 
 /**
- * A table that migrations are about, there or not.
+ * A table that a migration command is about, whether it exists or not.
  *
  * @param name {@code name} or {@code schema.name}
  */

@@ -19,7 +19,7 @@ abstract class MigrationCommand extends TableCommand {
         super(environment);
     }
 
-    /** The tables that it is about, there or not. */
+    /** The tables that the command is about, whether they exist or not. */
     final List<MigratedTable> tables(HikariDataSource dataSource) {
         List<MigratedTable> tables = new ArrayList<>();
         for (Box box : Box.values()) {
@@ -31,7 +31,7 @@ abstract class MigrationCommand extends TableCommand {
         return tables;
     }
 
-    /** Those that are there: at least one, and every one that was asked for by name. */
+    /** The tables that exist: at least one, and each that was asked for by name. */
     final List<MigratedTable> present(HikariDataSource dataSource) {
         List<MigratedTable> all = tables(dataSource);
         List<MigratedTable> present = all.stream()
@@ -54,7 +54,7 @@ abstract class MigrationCommand extends TableCommand {
         return options.upgrade(table);
     }
 
-    /** To change a legacy inbox one has to know whose it is. */
+    /** The upgrade for a command that changes the table: a legacy inbox needs the name of its consumer. */
     final Upgrade changingUpgrade(MigratedTable table, HikariDataSource dataSource) {
         Upgrade upgrade = upgrade(table);
         if (table.box() == Box.INBOX && !options.nameConsumer() && upgrade.phase(dataSource) != Phase.CLEAN) {
@@ -64,7 +64,7 @@ abstract class MigrationCommand extends TableCommand {
         return upgrade;
     }
 
-    /** For people: where a table is and what is in its way. */
+    /** Says for people which phase a table is in and what prevents the next one. */
     final void say(TableReport report) {
         String since = report.since().map(time -> " since " + time).orElse("");
         output().say(output().styled(Style.BOLD, report.table()) + ": " + report.phase() + since

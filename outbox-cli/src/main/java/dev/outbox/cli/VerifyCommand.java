@@ -6,7 +6,7 @@ import picocli.CommandLine.Command;
 
 @Command(
         name = "verify",
-        description = "Whether the tables are as the library needs them in the phase they are in; exit code 1 if not.")
+        description = "Checks whether the tables are as the library needs them in their phase; exit code 1 if not.")
 final class VerifyCommand extends MigrationCommand {
     VerifyCommand(Environment environment) {
         super(environment);

@@ -7,6 +7,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Finding;
 import dev.outbox.migrations.Finding.Concern;
+import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.TableReport;
 import dev.outbox.migrations.Upgrade;
 import java.sql.Connection;
@@ -93,7 +94,8 @@ class GuardsIT extends WithLegacyTables {
                     connection, owner, old.claim(connection, owner, 1).get(0).id());
         }
         Upgrade patient = outbox.quietFor(Duration.ofHours(1));
-        String refusal = "somebody wrote columns that are going to be dropped, and only those, within the last PT1H";
+        String refusal =
+                "an application wrote columns that are going to be dropped, and only those, within the last PT1H";
         assertRefused(Phase.FLIPPED, patient, refusal);
         assertScriptRefused(Phase.FLIPPED, patient, refusal);
 
@@ -211,5 +213,42 @@ class GuardsIT extends WithLegacyTables {
 
         assertThat(legacy.value("SELECT obj_description('outbox'::regclass)"))
                 .matches("(?s)Owned by billing\\.\nSee the wiki\\.\ndev\\.outbox phase 2 since \\S+");
+    }
+
+    @Test
+    void aCanonicalTableWithoutAMarkerIsInPhase4() throws SQLException {
+        OutboxMigrations.install(legacy.dataSource(), "unmarked");
+        legacy.run("COMMENT ON TABLE unmarked IS 'ours'");
+
+        assertThat(Upgrade.outbox("unmarked").phase(legacy.dataSource())).isEqualTo(Phase.CLEAN);
+    }
+
+    @Test
+    void aTableBetweenTwoPhasesWithoutItsMarkerIsRefused() throws SQLException {
+        to(Phase.ADDITIVE);
+        legacy.run("COMMENT ON TABLE outbox IS NULL");
+
+        assertRefused(Phase.DUAL, outbox, "between two phases", "restore the line");
+    }
+
+    @Test
+    void aTableOfTheOtherKindIsRefused() {
+        OutboxMigrations.installInbox(legacy.dataSource(), "arrivals");
+
+        assertThatThrownBy(() -> Upgrade.outbox("arrivals").report(legacy.dataSource()))
+                .isInstanceOf(OutboxException.class)
+                .hasMessage("table \"public.arrivals\" is an inbox table; use Upgrade.inbox(...)");
+    }
+
+    @Test
+    void aTableWhereTheDatabaseDoesNotLookIsNotFound() throws SQLException {
+        legacy.run("CREATE SCHEMA hidden");
+        OutboxMigrations.install(legacy.dataSource(), "hidden.box");
+
+        assertThatThrownBy(() -> Upgrade.outbox("box").report(legacy.dataSource()))
+                .isInstanceOf(OutboxException.class)
+                .hasMessageContainingAll("table \"box\" not found", "write schema.table");
+        assertThat(Upgrade.outbox("hidden.box").report(legacy.dataSource()).findings())
+                .isEmpty();
     }
 }

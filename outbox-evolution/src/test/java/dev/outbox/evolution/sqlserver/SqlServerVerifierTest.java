@@ -137,8 +137,8 @@ class SqlServerVerifierTest {
     @ParameterizedTest
     @CsvSource({
         "V, false, SELECT CreatedAt FROM outbox, 'view or procedure dbo.other names the table and CreatedAt; change or drop it first', CLEAN",
-        "P, false, UPDATE outbox SET RetryCount = 0, 'procedure or trigger dbo.other names the table and RetryCount, which nobody can write from phase 3 on; let it read the new names, or drop it first', FLIPPED",
-        "TR, false, ON outbox IF UPDATE(RetryCount), 'procedure or trigger dbo.other names the table and RetryCount, which nobody can write from phase 3 on; let it read the new names, or drop it first', FLIPPED",
+        "P, false, UPDATE outbox SET RetryCount = 0, 'procedure or trigger dbo.other names the table and RetryCount, which cannot be written from phase 3 on; let it use the new names, or drop it first', FLIPPED",
+        "TR, false, ON outbox IF UPDATE(RetryCount), 'procedure or trigger dbo.other names the table and RetryCount, which cannot be written from phase 3 on; let it use the new names, or drop it first', FLIPPED",
         "V, true, SELECT Payload FROM outbox, 'dbo.other is bound to the schema and names the table and Payload, so that the column cannot be changed; drop it first, and create it again after phase 3', FLIPPED",
     })
     void whoeverNamesAnOldColumnIsToldInTime(String type, boolean bound, String text, String reason, Phase blocked) {

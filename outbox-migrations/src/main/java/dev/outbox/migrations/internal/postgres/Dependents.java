@@ -72,8 +72,8 @@ final class Dependents {
             while (row.next()) {
                 String reader = row.getString(1);
                 if (row.getString(2) == null && !old.isEmpty()) {
-                    add("publication " + reader.substring(2) + " sends whole rows: whoever subscribes to it has to"
-                            + " manage without the old columns after phase 4");
+                    add("publication " + reader.substring(2) + " sends whole rows: its subscribers have to manage"
+                            + " without the old columns after phase 4");
                 } else if (old.contains(row.getString(2))) {
                     add(
                             (reader.startsWith("p ") ? "publication " : "view ") + reader.substring(2)

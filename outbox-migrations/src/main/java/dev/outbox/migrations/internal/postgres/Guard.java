@@ -73,7 +73,7 @@ final class Guard {
     }
 
     static String written(Duration quietFor) {
-        return "somebody wrote columns that are going to be dropped, and only those, within the last " + quietFor
+        return "an application wrote columns that are going to be dropped, and only those, within the last " + quietFor
                 + "; stop the last old application, and wait that long";
     }
 

@@ -150,14 +150,14 @@ final class RowChecks {
             // The flip removes arrivals without a topic that are not finished.
             if (!check.suffix().equals("_finished")) {
                 rule(
-                        "rows break the rule CHECK (" + check.condition() + "); mend or remove them",
+                        "rows break the rule CHECK (" + check.condition() + "); correct or remove them",
                         "NOT (" + table.physical(check.condition()) + ")");
             }
         }
         for (Canonical.Column column : table.canonical().columns()) {
             if (column.notNull() && !column.name().equals(Canonical.SEQUENCE)) {
                 rule(
-                        "rows have no " + column.name() + ", which must not be null; mend or remove them",
+                        "rows have no " + column.name() + ", which must not be null; correct or remove them",
                         now(column.name()) + " IS NULL");
             }
         }

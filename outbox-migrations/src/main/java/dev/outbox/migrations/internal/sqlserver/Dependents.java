@@ -113,8 +113,8 @@ final class Dependents {
                 if (writes && !unwritable.isEmpty()) {
                     add(
                             "procedure or trigger " + reader + " names the table and " + join(unwritable)
-                                    + ", which nobody can write from " + Phase.FLIPPED
-                                    + " on; let it read the new names, or drop it first",
+                                    + ", which cannot be written from " + Phase.FLIPPED
+                                    + " on; let it use the new names, or drop it first",
                             Phase.FLIPPED,
                             Phase.CLEAN);
                 } else if (!meant.isEmpty()) {

@@ -49,7 +49,7 @@ final class RowChecks {
                                 ? "have a Status that is none of "
                                 : "break the rule that Status is one of ")
                         + (table.inbox() ? "Seen, Processing, Done and Dead" : "0, 1, 2 and 3")
-                        + "; mend or remove them",
+                        + "; correct or remove them",
                 table.inbox() ? code("t.") + " IS NULL" : "COALESCE(" + row("status") + ", 9) NOT IN (0, 1, 2, 3)",
                 false,
                 phase == Phase.LEGACY ? Set.of(Phase.ADDITIVE) : Set.of(Phase.FLIPPED, Phase.CLEAN));
@@ -113,7 +113,7 @@ final class RowChecks {
     private static Check broken(String text, String condition) {
         return new Check(
                 Concern.RULE_BROKEN,
-                "rows " + text + "; mend or remove them",
+                "rows " + text + "; correct or remove them",
                 condition,
                 false,
                 Set.of(Phase.FLIPPED, Phase.CLEAN));
