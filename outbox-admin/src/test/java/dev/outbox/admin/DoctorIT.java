@@ -12,6 +12,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.UnknownTypeException;
 import dev.outbox.admin.Diagnosis.Severity;
 import dev.outbox.delivery.Poller;
+import dev.outbox.jdbc.Database;
 import dev.outbox.migrations.Role;
 import dev.outbox.testkit.EmbeddedDatabase;
 import dev.outbox.testkit.PostgresExtension;
@@ -189,7 +190,7 @@ class DoctorIT {
     void whoMayNotSeeTransactionsIsToldWhatToGrant(EmbeddedDatabase database) {
         String role = "blind_" + System.nanoTime();
         boxes.execute("CREATE ROLE " + role + " LOGIN PASSWORD 'secret'");
-        boxes.execute(Role.VIEWER.grants(role, "public", "outbox", "inbox"));
+        boxes.execute(Role.VIEWER.grants(Database.POSTGRES, role, "public", "outbox", "inbox"));
         try {
             PGSimpleDataSource blind = new PGSimpleDataSource();
             blind.setUrl(database.jdbcUrl());

@@ -254,7 +254,8 @@ class OutboxMigrationsIT {
         assertThatThrownBy(() -> OutboxMigrations.install(dataSource, table))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("must be letters, digits and underscores");
-        assertThatThrownBy(() -> OutboxMigrations.render(table)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> OutboxMigrations.render(Database.POSTGRES, table))
+                .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
@@ -273,7 +274,7 @@ class OutboxMigrationsIT {
     @Test
     void theRenderedInboxIsTheInstalledOne() throws SQLException {
         OutboxMigrations.installInbox(dataSource, "Shop.inbox");
-        Catalog.execute(dataSource, OutboxMigrations.renderInbox("inbox"));
+        Catalog.execute(dataSource, OutboxMigrations.renderInbox(Database.POSTGRES, "inbox"));
 
         assertThat(Catalog.describe(dataSource, "public", "inbox"))
                 .isEqualTo(Catalog.describe(dataSource, "Shop", "inbox"));
@@ -288,8 +289,9 @@ class OutboxMigrationsIT {
         // As psql and most tools do: each statement is a transaction of its own.
         try (Connection connection = dataSource.getConnection();
                 Statement run = connection.createStatement()) {
-            for (String statement :
-                    OutboxMigrations.render(table).replaceAll("--[^\n]*", "").split(";\\s*\n")) {
+            for (String statement : OutboxMigrations.render(Database.POSTGRES, table)
+                    .replaceAll("--[^\n]*", "")
+                    .split(";\\s*\n")) {
                 run.execute(statement);
             }
         }

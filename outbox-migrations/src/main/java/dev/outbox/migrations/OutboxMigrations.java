@@ -252,16 +252,6 @@ public final class OutboxMigrations {
         return render(database, InstallScript.LOOKUP, table);
     }
 
-    /** {@link #render(Database, String)} for PostgreSQL. */
-    public static String render(String table) {
-        return render(Database.POSTGRES, table);
-    }
-
-    /** {@link #renderInbox(Database, String)} for PostgreSQL. */
-    public static String renderInbox(String table) {
-        return renderInbox(Database.POSTGRES, table);
-    }
-
     /** The plain SQL that {@link #install(DataSource, String)} runs, for people to read and run themselves. */
     public static String render(Database database, String table) {
         return render(database, InstallScript.OUTBOX, table);

@@ -2,6 +2,7 @@ package dev.outbox.migrations;
 
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.Database;
+import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.migrations.internal.InstallScript;
 import java.util.Locale;
@@ -21,11 +22,6 @@ public enum Role {
     /** Requeues, discards and purges. The audit table keeps a record of it, which this role cannot change. */
     OPERATOR;
 
-    /** {@link #grants(Database, String, String, String, String)} for PostgreSQL. */
-    public String grants(String grantee, String schema, String outbox, String inbox) {
-        return grants(Database.POSTGRES, grantee, schema, outbox, inbox);
-    }
-
     /**
      * The GRANT statements, for people to read and run as the owner of the tables.
      *
@@ -37,7 +33,7 @@ public enum Role {
         String folder = Require.present("database", database).name().toLowerCase(Locale.ROOT);
         return InstallScript.read(folder + "/roles/" + name().toLowerCase(Locale.ROOT) + ".sql")
                 .replace("${role}", checked.name())
-                .replace("${schema}", String.valueOf(checked.schema()))
+                .replace(Quoted.name(database, "${schema}"), Quoted.name(database, schema))
                 .replace("${outbox_table}", new TableName(null, outbox).name())
                 .replace("${inbox_table}", new TableName(null, inbox).name());
     }
