@@ -1,6 +1,15 @@
 package dev.outbox.migrations.internal.postgres;
 
-/** The function of the sync triggers in phases 1 and 2: the side that was written goes to the other one. */
+/**
+ * The function of the sync triggers in phases 1 and 2: the side that was written goes to the other one.
+ *
+ * <p>In a row that is inserted, a new column that is null is copied from the old one. A new column that is set goes to the old
+ * one, whose value may be a mere default. In an update the side that was changed wins; if both were changed and disagree, the
+ * update is refused. A row that is older than the migration has nulls in its new columns: they are filled from the old ones.
+ *
+ * <p>{@code IsProcessed} repeats what {@code Status} says. The one that was changed counts. If both were changed, they must
+ * agree, except that {@code IsProcessed} of a Dead row may have either value.
+ */
 final class SyncBothWays {
     private final SyncRow row;
 

@@ -5,7 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The function of the sync triggers in phase 3: new columns go to old ones, and a change of old ones alone is refused. */
+/**
+ * The function of the sync triggers in phase 3: new columns go to old ones.
+ *
+ * <p>A row that an old application inserts is still accepted. A change of old columns alone is refused: it would be lost, and
+ * the application would rely on it.
+ */
 final class SyncOnward {
     private final SyncRow row;
 

@@ -12,21 +12,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes the triggers that keep old and new columns equal.
  *
- * <p><b>Both ways</b> (phases 1 and 2). A row that is inserted has what its writer knows: a new column that is null is
- * copied from the old one, one that is set goes to the old one, whose value may be a mere default. In an update
- * the side that was changed wins; if both were changed and disagree, the update is refused. A row that is older than the
- * migration has nulls in its new columns: they are filled from the old ones. If a statement writes both sides, the trigger's
- * condition is false, and no function is called.
+ * <p>In phases 1 and 2 they work both ways ({@link SyncBothWays}), in phase 3 onward only ({@link SyncOnward}). If a statement
+ * writes both sides, the triggers' conditions are false, and no function is called.
  *
- * <p>{@code IsProcessed} says a second time what {@code Status} says. The one that was changed counts; changed
- * both, they must agree, except that a Dead row may be called processed or not.
- *
- * <p>What is copied from old to new stamps {@code legacy_write_on}: that is how an old writer is noticed. A row may
- * leave and take its stamp along, so the time is also kept in a sequence, which no transaction holds and none takes back.
- *
- * <p><b>Onward</b> (phase 3). New goes to old. A row that an old application inserts is still taken. A change of old
- * columns alone is refused: it would be lost, and the application would rely on it. Here too an update of both sides calls no
- * function.
+ * <p>A row whose old columns were copied to new ones is stamped in {@code legacy_write_on}: so an old writer is noticed. A row
+ * may be deleted with its stamp, so the time is also kept in a sequence, which no transaction locks and no rollback undoes.
  *
  * <p><b>Rights.</b> Two functions, because PostgreSQL lets a role attach every trigger function that it may execute to a
  * table of its own, and assigning to a column runs code that belongs to the column's type. The function that copies columns
@@ -45,7 +35,7 @@ final class SyncTrigger {
     /** Triggers fire in the order of their names, so that these see what the others have set. */
     private static final List<String> NOTING = List.of("_sync_veto", "_sync_written");
 
-    /** What stamps a row whose change is refused. It is never stored, or later changes of the row would be refused too. */
+    /** The stamp of a row whose change is refused. It is never stored, or later changes of the row would be refused too. */
     static final String REFUSED = "'infinity'";
 
     private final LegacyTable table;
