@@ -103,6 +103,12 @@ final class CatalogDriver {
         return this;
     }
 
+    /** All columns so far are of a table in this schema. */
+    CatalogDriver schema(String name) {
+        columns.replaceAll(row -> with(row, "schema_name", name));
+        return this;
+    }
+
     CatalogDriver check(String name, String condition) {
         checks.add(Map.of("name", name, "definition", condition));
         return this;

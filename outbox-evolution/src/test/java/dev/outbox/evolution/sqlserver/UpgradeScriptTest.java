@@ -90,6 +90,24 @@ class UpgradeScriptTest {
         return script;
     }
 
+    @Test
+    void aSchemaMayHaveAnyName() {
+        Map<Phase, Phase> steps = Map.of(
+                Phase.LEGACY, Phase.ADDITIVE,
+                Phase.ADDITIVE, Phase.DUAL,
+                Phase.DUAL, Phase.FLIPPED,
+                Phase.FLIPPED, Phase.CLEAN);
+        steps.forEach((from, to) -> {
+            String script = parsed(
+                    upgrade.render(catalog(from, true).schema("tenant-a's").dataSource(), to));
+
+            assertThat(script)
+                    .contains("ALTER TABLE [tenant-a's].[outbox]", "OBJECT_ID(N'[tenant-a''s].[outbox]')")
+                    .contains("@level0name = N'tenant-a''s'")
+                    .doesNotContain("N'[tenant-a's]");
+        });
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void everyStepThereAndBack(boolean online) {
