@@ -1,9 +1,9 @@
 package dev.outbox;
 
-/** What becomes of a work item that was delivered. */
+/** What happens to a work item that was delivered. */
 public enum Ack {
-    /** The row stays as Done until retention purges it: an audit trail, and a memory of its id. The default. */
+    /** The row stays as Done until retention purges it: it is an audit trail, and its id is remembered. The default. */
     KEEP,
-    /** The row is deleted, and with it the memory of its id: the table stays small. */
+    /** The row is deleted, and its id is forgotten: the table stays small. */
     DELETE
 }

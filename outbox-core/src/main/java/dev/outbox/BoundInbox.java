@@ -19,12 +19,16 @@ public final class BoundInbox {
 
     /** As {@link Inbox#receive(java.sql.Connection, Incoming)}, in the current transaction. */
     public Receipt receive(Incoming incoming) {
-        return inbox.receive(current.connection(), incoming);
+        try (CurrentConnection connection = CurrentConnection.of(current)) {
+            return inbox.receive(connection.tx(), incoming);
+        }
     }
 
     /** As {@link Inbox#receive(java.sql.Connection, Incoming, Effect)}, in the current transaction. */
     public <X extends Exception> Receipt receive(Incoming incoming, Effect<X> effect) throws X {
-        return inbox.receive(current.connection(), incoming, effect);
+        try (CurrentConnection connection = CurrentConnection.of(current)) {
+            return inbox.receive(connection.tx(), incoming, effect);
+        }
     }
 
     /** As {@link Inbox#enqueue}, in the current transaction. */
@@ -34,21 +38,26 @@ public final class BoundInbox {
 
     /** As {@link Inbox#enqueueAll}, in the current transaction. */
     public List<Receipt> enqueueAll(Collection<Incoming> incoming) {
-        try {
-            List<Receipt> receipts = inbox.enqueueAll(current.connection(), incoming);
+        try (CurrentConnection connection = CurrentConnection.of(current)) {
+            List<Receipt> receipts;
+            try {
+                receipts = inbox.enqueueAll(connection.tx(), incoming);
+            } catch (ConflictException e) {
+                // the others are stored, and the transaction may still commit
+                connection.afterCommit(inbox::wakeUp);
+                throw e;
+            }
             if (receipts.stream().anyMatch(Receipt::isFirst)) {
-                current.afterCommit(inbox::wakeUp);
+                connection.afterCommit(inbox::wakeUp);
             }
             return receipts;
-        } catch (ConflictException e) {
-            // the others are stored, and the transaction may still commit
-            current.afterCommit(inbox::wakeUp);
-            throw e;
         }
     }
 
     /** As {@link Inbox#markDead}, in the current transaction. */
     public boolean markDead(String source, String messageId, String reason) {
-        return inbox.markDead(current.connection(), source, messageId, reason);
+        try (CurrentConnection connection = CurrentConnection.of(current)) {
+            return inbox.markDead(connection.tx(), source, messageId, reason);
+        }
     }
 }

@@ -17,17 +17,21 @@ public final class BoundOutbox {
 
     /** As {@link Outbox#enqueue}, in the current transaction. */
     public Enqueued enqueue(Message message) {
-        return wakingAfter(outbox.enqueue(current.connection(), message));
+        try (CurrentConnection connection = CurrentConnection.of(current)) {
+            return wakingAfter(connection, outbox.enqueue(connection.tx(), message));
+        }
     }
 
     /** As {@link Outbox#enqueueAll}, in the current transaction. */
     public Enqueued enqueueAll(Collection<Message> messages) {
-        return wakingAfter(outbox.enqueueAll(current.connection(), messages));
+        try (CurrentConnection connection = CurrentConnection.of(current)) {
+            return wakingAfter(connection, outbox.enqueueAll(connection.tx(), messages));
+        }
     }
 
-    private Enqueued wakingAfter(Enqueued enqueued) {
+    private Enqueued wakingAfter(CurrentConnection connection, Enqueued enqueued) {
         if (!enqueued.stored().isEmpty()) {
-            current.afterCommit(outbox::wakeUp);
+            connection.afterCommit(outbox::wakeUp);
         }
         return enqueued;
     }

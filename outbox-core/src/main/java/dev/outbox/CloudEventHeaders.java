@@ -77,7 +77,7 @@ public final class CloudEventHeaders {
             put(headers, "traceparent", traceparent);
             put(headers, "tracestate", item.headers().get("tracestate"));
         }
-        String contentType = item.message().contentType();
+        String contentType = item.contentType();
         if (contentType != null) {
             headers.put("content-type", allowed("datacontenttype", contentType));
         }

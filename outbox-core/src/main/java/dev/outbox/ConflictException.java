@@ -1,8 +1,8 @@
 package dev.outbox;
 
 /**
- * Another message came under an id that the inbox knows: its hash differs. No retry helps; whoever sends it gave
- * one id to two messages, or changed the message between two sends.
+ * Another message came under an id that the inbox knows: its hash differs. A retry cannot help. The sender gave one id to
+ * two messages, or changed the message before it sent it again.
  */
 public class ConflictException extends OutboxException {
     private static final long serialVersionUID = 1L;

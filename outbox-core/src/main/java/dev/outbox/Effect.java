@@ -3,9 +3,9 @@ package dev.outbox;
 import java.sql.Connection;
 
 /**
- * What a message does, written in the transaction that records its arrival.
+ * What a message does, written in the transaction that records its arrival. It answers nothing; {@link TransactionWork} does.
  *
- * @param <X> what it may throw; it reaches the caller as it is
+ * @param <X> what it may throw; it reaches the caller unchanged
  */
 @FunctionalInterface
 public interface Effect<X extends Exception> {

@@ -5,9 +5,9 @@ import java.util.List;
 /**
  * What an enqueue did, by message id, in the order of the call.
  *
- * @param stored messages that are part of the transaction now
- * @param alreadyThere messages whose id the table holds already; they were not stored again. An id is
- *     remembered only as long as its row exists.
+ * @param stored messages that this call stored in the transaction
+ * @param alreadyThere messages whose id was in the table already; they were not stored again. An id is remembered as
+ *     long as its row exists.
  */
 public record Enqueued(List<String> stored, List<String> alreadyThere) {
     public Enqueued {

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Recognises messages that come again, so that what is written in the same transaction happens once per
+ * Recognises redelivered messages, so that what is written in the same transaction happens once per
  * consumer, source and message id.
  *
- * <p>At the edge of a broker's consumer, dedup and effect in the caller's transaction:
+ * <p>In the consumer of a broker, deduplication and effect share the caller's transaction:
  *
  * <pre>{@code
  * try (Connection tx = dataSource.getConnection()) {
@@ -23,11 +23,14 @@ import java.util.Optional;
  * }
  * }</pre>
  *
- * <p>Or as a work queue: store now, handle later; the handler's effects and its settle commit together:
+ * <p>As a work queue, it stores a message now and a poller handles it later; the handler's effects and the settle commit
+ * together:
  *
  * <pre>{@code
  * inbox.enqueue(tx, Incoming.from("shop", messageId).topic("orders.placed").payload(json));
- * inbox.poller().inTransaction(Handlers.on("orders.placed", (c, item) -> invoices.create(c, item))).start();
+ * inbox.poller()
+ *     .inTransaction(TransactionalDestination.byTopic().route("orders.placed", (c, item) -> invoices.create(c, item)))
+ *     .start();
  * }</pre>
  *
  * <p>Thread-safe; one instance per table and consumer serves the whole application.
@@ -38,14 +41,14 @@ public interface Inbox extends WorkQueue {
      * the transaction rolls back, the record goes too. It keeps identity and hash, not the content, and no
      * poller ever claims it.
      *
-     * <p>While another transaction that has recorded the same message is open, this waits for its end, for it
-     * may roll back; at most the lock timeout, and then it throws a retryable exception.
+     * <p>If another open transaction has recorded the same message, this call waits until that transaction ends, because it
+     * may roll back. It waits for the lock timeout at most, and then throws a retryable exception.
      *
      * @return whether the message came for the first time; then the caller writes its effect in this transaction
      * @throws ConflictException if the id is known with another hash, see {@link OnConflict}; the transaction is
-     *     still good. Keep the other message where somebody looks at it, and acknowledge it: no retry helps. Do not
-     *     {@link #markDead} it, for the record is that of the first message
-     * @throws OutboxException if the connection cannot take it (auto-commit, closed, read-only), the wait took too
+     *     still good. Keep the other message where an operator finds it, and acknowledge it: a retry cannot help. Do not
+     *     {@link #markDead} it, because the record belongs to the first message
+     * @throws OutboxException if the connection cannot be used for it (auto-commit, closed, read-only), the wait took too
      *     long, or the database refused; {@link OutboxException#isRetryable()} says whether a new transaction helps
      * @throws IllegalArgumentException if it has neither payload nor hash, or has a topic, key, due time or priority;
      *     nothing was sent
@@ -53,8 +56,8 @@ public interface Inbox extends WorkQueue {
     Receipt receive(Connection tx, Incoming incoming);
 
     /**
-     * {@link #receive(Connection, Incoming)}, and the effect if the message came for the first time. What the
-     * effect throws reaches the caller as it is; the caller rolls back.
+     * As {@link #receive(Connection, Incoming)}; if the message came for the first time, the effect runs as well. What the
+     * effect throws reaches the caller unchanged; the caller rolls back.
      */
     default <X extends Exception> Receipt receive(Connection tx, Incoming incoming, Effect<X> effect) throws X {
         Require.present("effect", effect);
@@ -68,7 +71,7 @@ public interface Inbox extends WorkQueue {
     /**
      * Stores a message in this transaction for a poller to handle later, unless it is known already; in one round
      * trip. Waits and throws as {@link #receive(Connection, Incoming)} does. A repetition changes neither the
-     * content, order, due time nor attempts of what is stored.
+     * content nor the order, due time or attempts of the stored message.
      *
      * @throws IllegalArgumentException if it has no topic or no payload, or cannot be stored; nothing was sent
      */
@@ -89,40 +92,40 @@ public interface Inbox extends WorkQueue {
         return new BoundInbox(this, Require.present("current", current));
     }
 
-    /** What is known of a message; empty if it never came, or its record was purged. */
+    /** What is known of a message; empty if it never came or its record was purged. */
     Optional<InboxRecord> get(String source, String messageId);
 
     /**
-     * Gives a message up in this transaction: its record becomes Dead, with this reason, and stays. For loops of
-     * one's own that {@link #receive(Connection, Incoming)} a message which can never have its effect. Call it only
-     * if that receive, in the same transaction, was the first: the record of an earlier one stands for an effect that
-     * is committed, which nobody can tell from here.
+     * Gives up a message in this transaction: its record becomes Dead with this reason, and stays. This is for loops of your
+     * own that {@link #receive(Connection, Incoming)} a message whose effect can never succeed. Call it only if the receive in
+     * the same transaction was the first one. The record of an earlier receive stands for an effect that is committed, and
+     * this method cannot tell the two apart.
      *
-     * <p>A work item that is leased is taken away from its poller, whose effects roll back. A handler throws {@link
+     * <p>A leased work item is taken away from its poller, whose effects roll back. A handler throws {@link
      * PermanentFailureException} instead. An item that is given up here never blocks its key, whatever {@link OnDead}
      * says.
      *
      * @param reason kept as the last error; must not contain the payload
-     * @return false if there is no such record, a handler was done with it, or it is Dead already
+     * @return false if there is no such record, a handler has finished it, or it is Dead already
      */
     boolean markDead(Connection tx, String source, String messageId, String reason);
 
     /**
-     * Makes a Dead work item Ready again, due now, its attempts forgotten. {@link PollerBuilder#maxAge} counts from now
-     * too, except in a table in phase 0 of its migration, which keeps no other time than when the item was stored.
+     * Makes a Dead work item Ready again, due now, with its attempts reset. {@link PollerBuilder#maxAge} counts from now
+     * too, except in a table in phase 0 of its migration, which only keeps the time at which the item was stored.
      *
-     * <p>An item that blocks its key keeps its place. If the key has gone on without it, it goes to the end of the key, on
-     * PostgreSQL: as an enqueue of the key does, it waits for open transactions that stored messages of the key. On SQL
-     * Server it keeps its place.
+     * <p>An item that blocks its key keeps its place. If the key has gone on without it, PostgreSQL moves it to the
+     * end of the key: like an enqueue, the requeue waits for open transactions that stored messages of the key. On SQL
+     * Server the item keeps its place.
      *
      * @throws OutboxException if there is no such Dead item, or it came longer ago than the retention: by then
-     *     other consumers may have forgotten what follows from it. {@link #forceRequeue} does it all the same.
+     *     other consumers may no longer recognise the messages that follow from it. {@link #forceRequeue} requeues it anyway.
      */
     void requeue(String source, String messageId);
 
     /**
-     * {@link #requeue} however long ago the message came. A Dead record of {@link #receive(Connection, Incoming)} is
-     * removed, for no handler would take it: the message is new when it comes again.
+     * As {@link #requeue}, however long ago the message came. A Dead record of {@link #receive(Connection, Incoming)} is
+     * removed, because no handler would take it: the message counts as new when it comes again.
      *
      * @throws OutboxException if there is no such message, or it is not Dead
      */

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param firstSeen when it came for the first time, by the database's clock
  * @param lastSeen when it came last
  * @param processedOn when it became Done or Dead; null before
- * @param lastError what the last failed attempt left behind, or the reason it was given up for; null if neither
+ * @param lastError the error of the last failed attempt, or the reason why it was given up; null if there is neither
  */
 public record InboxRecord(
         String source,

@@ -1,5 +1,6 @@
 package dev.outbox;
 
+import dev.outbox.internal.CoreAccess;
 import dev.outbox.internal.Require;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
@@ -22,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * Incoming.from("shop", record.messageId()).topic("orders.placed").key(orderId).payload(json)
  * }</pre>
  *
- * <p>It needs a payload or a hash to be received, and then has no topic, key, due time or priority, for nobody would
- * heed them. It needs a topic and a payload to be enqueued. Everything else is optional and as in {@link Message}.
+ * <p>It needs a payload or a hash to be received, and then must not have a topic, key, due time or priority,
+ * because only a handler uses them. It needs a topic and a payload to be enqueued. Everything else is optional and as in {@link Message}.
  */
 public final class Incoming {
     /** How many bytes a hash has. */
@@ -31,6 +32,10 @@ public final class Incoming {
 
     /** Stands where no topic was given; never stored. */
     private static final String NO_TOPIC = "none";
+
+    static {
+        CoreAccess.checkReceivableBy(Incoming::checkReceivable);
+    }
 
     private final String source;
     private final String messageId;
@@ -47,7 +52,7 @@ public final class Incoming {
     }
 
     /**
-     * @param source who gives the ids: a producer, or a queue; ids of different sources never collide. 1 to 255
+     * @param source who assigns the ids: a producer or a queue; ids of different sources never collide. 1 to 255
      *     characters, not blank
      * @param messageId the id the source gave the message, the same at each redelivery; 1 to 255 characters, not
      *     blank
@@ -62,7 +67,7 @@ public final class Incoming {
         return new Incoming(source, messageId, hasTopic, change.apply(message), hash);
     }
 
-    /** What picks the handler; case-sensitive. Needed to be enqueued. Default: none. */
+    /** What selects the handler; case-sensitive. Required for enqueue. Default: none. */
     public Incoming topic(String topic) {
         return new Incoming(source, messageId, true, message.withTopic(topic), hash);
     }
@@ -83,8 +88,8 @@ public final class Incoming {
     }
 
     /**
-     * What tells this message from another one under the same id. Default: SHA-256 of the payload, text as UTF-8.
-     * Give one if the payload is not the same at each redelivery, for instance because it is encrypted anew, or if
+     * What distinguishes this message from another one with the same id. Default: SHA-256 of the payload, text as UTF-8.
+     * Give a hash of your own if the payload differs between redeliveries, for instance because it is encrypted anew, or if
      * more than the payload matters.
      *
      * @param hash exactly {@value #HASH_LENGTH} bytes; copied
@@ -179,7 +184,7 @@ public final class Incoming {
         }
     }
 
-    /** Texts that differ in a broken character only would otherwise be the same bytes. */
+    /** Encodes strictly: otherwise, texts that differ only in a broken character would be the same bytes. */
     private ByteBuffer content() {
         if (message.isBinary()) {
             return ByteBuffer.wrap(message.payloadBytes());
@@ -195,12 +200,7 @@ public final class Incoming {
         }
     }
 
-    /**
-     * For inboxes: refuses to receive what only a handler would heed.
-     *
-     * @throws IllegalArgumentException if it has a topic, a key, a due time or a priority
-     */
-    public void checkReceivable() {
+    private void checkReceivable() {
         refuse(hasTopic, "a topic", "topic");
         refuse(message.key() != null, "a key", "key");
         refuse(message.due() != null, "a due time", "due");

@@ -1,5 +1,6 @@
 package dev.outbox;
 
+import dev.outbox.internal.CoreAccess;
 import dev.outbox.internal.OneLine;
 import dev.outbox.internal.Require;
 import java.nio.charset.StandardCharsets;
@@ -19,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>A message needs a topic and a payload, or a body that becomes its payload when it is enqueued; everything
- * else is optional. Topic, key, ids and content type
- * are 1 to 255 characters and not blank.
+ * else is optional. Topic, key, ids and content type are 1 to 255 characters and not blank.
  */
 public final class Message {
     /** The most characters a topic, key, id, correlation id, tenant id, content type or header name may have. */
@@ -38,6 +38,10 @@ public final class Message {
     private static final Instant EARLIEST_DUE = Instant.parse("0001-01-01T00:00:00Z");
     private static final Instant LATEST_DUE = Instant.parse("9999-12-31T23:59:59Z");
 
+    static {
+        CoreAccess.serializeBy(Message::serializedBy);
+    }
+
     private final String topic;
     private final Fields fields;
 
@@ -46,7 +50,7 @@ public final class Message {
         this.fields = fields;
     }
 
-    /** The optional part, copied and changed by one field at a time. */
+    /** The optional fields. Each change is made on a copy. */
     private static final class Fields implements Cloneable {
         private @Nullable String id;
         private @Nullable String key;
@@ -89,7 +93,7 @@ public final class Message {
 
     /**
      * The id consumers deduplicate by. Default: a new UUIDv7. A caller that may repeat an enqueue after an
-     * unknown outcome gives its own id; the repetition is then recognised for as long as the row exists.
+     * unknown outcome gives an id of its own; the repetition is then recognised as long as the row exists.
      */
     public Message id(String id) {
         Require.text("id", id, MAX_NAME);
@@ -140,14 +144,7 @@ public final class Message {
         });
     }
 
-    /**
-     * For outboxes, inboxes and sources: the message with its body, if it has one, encoded into the payload, and with
-     * {@link #body(Class)} decoding by this serializer.
-     *
-     * @param serializer null where there is none
-     * @throws IllegalArgumentException if the body cannot be encoded, or there is a body and no serializer
-     */
-    public Message serializedBy(@Nullable PayloadSerializer serializer) {
+    private Message serializedBy(@Nullable PayloadSerializer serializer) {
         Object body = fields.body;
         if (body != null && serializer == null) {
             throw new IllegalArgumentException("message to " + topic + " has a body, but there is no serializer;"
@@ -165,7 +162,7 @@ public final class Message {
         return withHeaders(headers -> headers.put(name, value));
     }
 
-    /** Adds all of these headers. */
+    /** Adds all of these headers; one of a name that is set already replaces it. */
     public Message headers(Map<String, String> headers) {
         Require.present("headers", headers).forEach(Message::checkHeader);
         return withHeaders(all -> all.putAll(headers));
@@ -186,7 +183,7 @@ public final class Message {
         return with(f -> f.headers = Collections.unmodifiableMap(headers));
     }
 
-    /** What ties messages of one business process together. Default: none. */
+    /** An id that the messages of one business process share. Default: none. */
     public Message correlationId(@Nullable String correlationId) {
         Require.optionalText("correlationId", correlationId, MAX_NAME);
         return with(f -> f.correlationId = correlationId);
@@ -303,7 +300,7 @@ public final class Message {
         return fields.bytes != null ? fields.bytes.clone() : payload().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** About how many bytes of memory the payload takes. */
+    /** Roughly how many bytes of memory the payload takes. */
     public int payloadSize() {
         if (fields.bytes != null) {
             return fields.bytes.length;

@@ -1,14 +1,14 @@
 package dev.outbox;
 
 /**
- * What an inbox does with a message whose id is known with another hash. Whatever it is, the message is neither
- * stored nor counted, a warning is logged and {@link dev.outbox.event.OutboxEvent.Conflict} is told.
+ * How an inbox answers a message whose id is known with another hash. In any case the message is neither stored nor
+ * counted, a warning is logged, and listeners are told of a {@link dev.outbox.event.OutboxEvent.Conflict}.
  */
 public enum OnConflict {
-    /** {@link ConflictException}. The default. */
+    /** It throws a {@link ConflictException}. The default. */
     THROW,
-    /** {@link Receipt.Kind#CONFLICT}. */
+    /** It answers {@link Receipt.Kind#CONFLICT}. */
     ANSWER,
-    /** {@link Receipt.Kind#DUPLICATE}: for producers that are known to change what they send again. */
+    /** It answers {@link Receipt.Kind#DUPLICATE}: for producers that are known to change a message when they send it again. */
     DUPLICATE
 }

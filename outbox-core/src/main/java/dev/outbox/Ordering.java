@@ -1,9 +1,9 @@
 package dev.outbox;
 
-/** How far the order of messages with a key is guarded at enqueue. Messages without a key are unordered. */
+/** How strictly enqueue keeps the order of messages with a key. Messages without a key are unordered. */
 public enum Ordering {
     /**
-     * Enqueue locks each key before the sequence is drawn, to the end of the caller's transaction: for one key,
+     * Enqueue locks each key before it draws the sequence, until the end of the caller's transaction: for one key,
      * sequence order is commit order. Two transactions that enqueue the same keys in opposite order, call by call,
      * can deadlock; the database reports that as a retryable error. The default.
      *
@@ -13,8 +13,8 @@ public enum Ordering {
      */
     STRICT,
     /**
-     * No lock. Right where callers already serialise writers of one key, for instance by locking the
-     * aggregate's row first; otherwise two concurrent transactions of one key may be delivered in the
+     * Enqueue takes no lock. This is right where callers already serialise the writers of a key, for instance by locking the
+     * row of the aggregate first. Otherwise the messages of two concurrent transactions with one key may be delivered in the
      * opposite order of their commits.
      */
     RELAXED

@@ -22,16 +22,16 @@ public interface Outbox extends WorkQueue {
     /**
      * Stores one message in this transaction, in one round trip. Never commits or rolls back.
      *
-     * @throws OutboxException if the connection cannot take it (auto-commit, closed, read-only) or the
+     * @throws OutboxException if the connection cannot be used for it (auto-commit, closed, read-only) or the
      *     database refused; nothing was stored
      * @throws IllegalArgumentException if the message cannot be stored; nothing was sent
      */
     Enqueued enqueue(Connection tx, Message message);
 
-    /** Stores all of these in this transaction, in one round trip whatever their number, in their order. */
+    /** Stores all of these in this transaction, in their order, in one round trip whatever their number. */
     Enqueued enqueueAll(Connection tx, Collection<Message> messages);
 
-    /** A stage for one unit of work: collects messages now, stores them when it is flushed. */
+    /** A new stage for one unit of work: it collects messages now and stores them when it is flushed. */
     Stage stage();
 
     /** This outbox for call sites that have no connection at hand. */

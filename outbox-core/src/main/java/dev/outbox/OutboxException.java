@@ -37,12 +37,12 @@ public class OutboxException extends RuntimeException {
         return retryable;
     }
 
-    /** The SQLState of the database error behind this, if there was one. */
+    /** The SQLState of the database error that caused this; null if there was none. */
     public @Nullable String sqlState() {
         return sqlState;
     }
 
-    /** The vendor's error code behind this, or 0. */
+    /** The vendor's code of the database error that caused this; 0 if there was none. */
     public int vendorCode() {
         return vendorCode;
     }

@@ -64,7 +64,7 @@ final class OwnTransaction {
         }
     }
 
-    /** @return whether it did: if not, turning auto-commit on could commit what was to be dropped */
+    /** @return whether the rollback succeeded: if not, turning auto-commit on could commit what was to be dropped */
     private static boolean rollBack(Connection tx, Throwable failure) {
         try {
             tx.rollback();

@@ -1,8 +1,8 @@
 package dev.outbox;
 
 /**
- * Turns the objects an application sends into payloads, and back. An outbox is given one when it is built
- * ({@code PostgresOutbox.builder(...).serializer(...)}); {@code outbox-jackson} brings one for JSON.
+ * Encodes the objects that an application sends into payloads, and decodes them. You give one to an outbox when you build
+ * it: {@code PostgresOutbox.builder(...).serializer(...)}. {@code outbox-jackson} has one for JSON.
  *
  * <p>Both sides agree on <em>type names</em>, such as {@code orders.placed.v1}, which travel in the header
  * {@value #TYPE_HEADER}. An implementation maps them to classes by a list of its own and never puts a class

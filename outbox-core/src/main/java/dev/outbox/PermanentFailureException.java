@@ -1,8 +1,8 @@
 package dev.outbox;
 
 /**
- * Thrown by a destination for an item that no retry can help: the item becomes Dead at once, whatever its
- * attempts.
+ * Thrown by a destination for an item that no retry can help: the item becomes Dead at once, even if it has attempts
+ * left.
  */
 public class PermanentFailureException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -8,7 +8,7 @@ package dev.outbox;
  * {@link #NORMAL} and 10 % from {@link #BULK}. What a band does not use goes to the others, HIGH first and BULK last.
  *
  * <p>Of messages with a key, a claim looks at nine new ones of HIGH for three of NORMAL and one of BULK. For a retry, and for
- * the next message of a key with a backlog, priority decides nothing.
+ * the next message of a key with a backlog, priority has no effect.
  */
 public enum Priority {
     HIGH(0),
@@ -24,6 +24,7 @@ public enum Priority {
         this.code = code;
     }
 
+    /** What the database stores. */
     public int code() {
         return code;
     }

@@ -8,12 +8,12 @@ import java.time.Instant;
  *
  * @param firstSeen when the message came for the first time, by the database's clock
  * @param lastSeen when it came last, this arrival included
- * @param receipts how often it came, this arrival included; a conflicting arrival counts as none
+ * @param receipts how often it came, this arrival included; conflicting arrivals are not counted
  */
 public record Receipt(Kind kind, Instant firstSeen, Instant lastSeen, int receipts) {
     /** How an arrival compares to what is known. */
     public enum Kind {
-        /** Never seen, or only in transactions that rolled back. */
+        /** Never seen before, or only in transactions that rolled back. */
         FIRST,
         /** Seen before. */
         DUPLICATE,
@@ -27,7 +27,7 @@ public record Receipt(Kind kind, Instant firstSeen, Instant lastSeen, int receip
         Require.present("lastSeen", lastSeen);
     }
 
-    /** Whether the message came for the first time, so that its effect is due. */
+    /** Whether the message came for the first time, so that its effect must be written. */
     public boolean isFirst() {
         return kind == Kind.FIRST;
     }

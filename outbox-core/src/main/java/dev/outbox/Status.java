@@ -1,7 +1,7 @@
 package dev.outbox;
 
 /**
- * Where a work item stands. The codes are what the database stores.
+ * The state of a work item.
  *
  * <p>Ready is claimed into Processing; Processing ends in Done or Dead, or goes back to Ready (retry,
  * release, expired lease). Only an operator's requeue leaves Dead.
@@ -20,6 +20,7 @@ public enum Status {
         this.code = code;
     }
 
+    /** What the database stores. */
     public int code() {
         return code;
     }

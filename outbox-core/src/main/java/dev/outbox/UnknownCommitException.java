@@ -1,7 +1,7 @@
 package dev.outbox;
 
 /**
- * The connection was lost while a transaction was being committed, so nobody knows whether it was. Running the same
+ * The connection was lost while a transaction was being committed, so its outcome is unknown. Running the same
  * work again may store everything twice: {@link #isRetryable()} is false. Look for the effects of the transaction first,
  * or make the repetition harmless with an id of your own, for the message and for your own rows.
  */

@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A stored message on its way: what a destination gets. Immutable.
  *
- * @param id names the row; opaque
+ * @param id identifies the row; opaque
  * @param sequence the fetch order the database gave; a requeue may give a new one
- * @param attempt which attempt this is, from 1; counted at claim, so that one that kills its worker counts
+ * @param attempt which attempt this is, from 1; counted at claim, so that an attempt that kills its worker counts
  * @param createdOn when it was enqueued, by the database's clock
- * @param firstDueOn when it was first due, by the same clock: its age counts from here, whatever retries did to
- *     its due time since
- * @param source where the item of an inbox came from; null for one of an outbox
+ * @param firstDueOn when it was first due, by the same clock; its age counts from here, however often a retry has
+ *     changed its due time
+ * @param source where an item of an inbox came from; null for an item of an outbox
  * @param message what was enqueued
  */
 public record WorkItem(
@@ -26,7 +26,7 @@ public record WorkItem(
         Instant firstDueOn,
         @Nullable String source,
         Message message) {
-    /** Of an outbox, due since it was enqueued. */
+    /** An item of an outbox that has been due since it was enqueued. */
     public WorkItem(String id, long sequence, int attempt, Instant createdOn, Message message) {
         this(id, sequence, attempt, createdOn, createdOn, null, message);
     }
@@ -38,7 +38,7 @@ public record WorkItem(
         Require.present("message", message);
     }
 
-    /** The id to deduplicate by downstream: stable over retries and redeliveries. */
+    /** The id by which a consumer deduplicates: the same for all retries and redeliveries. */
     public String messageId() {
         String given = message.id();
         return given == null ? id : given;
@@ -66,6 +66,11 @@ public record WorkItem(
     /** See {@link Message#body(Class)}. */
     public <T> T body(Class<T> type) {
         return message.body(type);
+    }
+
+    /** The media type of the payload; null if neither the sender nor a serializer gave one, or the table does not store it. */
+    public @Nullable String contentType() {
+        return message.contentType();
     }
 
     public Map<String, String> headers() {

@@ -7,15 +7,15 @@ import javax.sql.DataSource;
 
 /**
  * What an {@link Outbox} and an {@link Inbox} have in common: a table of work items that are enqueued in the
- * caller's transaction and worked off by pollers. Thread-safe.
+ * caller's transaction and delivered by pollers. Thread-safe.
  */
 public interface WorkQueue {
     /**
-     * Runs the work in a transaction of its own on this data source: commits it and, if it enqueued something,
-     * wakes the pollers; or rolls back if the work throws, and throws that on. The connection goes back as it
-     * came.
+     * Runs the work in a transaction of its own on this data source, commits it and, if it enqueued something, wakes the
+     * pollers. If the work throws, the transaction is rolled back and the exception is thrown on unchanged. The connection is
+     * returned in the auto-commit mode it came in.
      *
-     * <p>To run it again after a failure is safe if {@link OutboxException#isRetryable()} says so. After an {@link
+     * <p>Running the work again after a failure is safe if {@link OutboxException#isRetryable()} says so. After an {@link
      * UnknownCommitException} it is safe only if the work can be repeated: give the message an id of your own, and your
      * rows a key that refuses the second copy.
      *
@@ -32,20 +32,21 @@ public interface WorkQueue {
      */
     DataSource waking(DataSource dataSource);
 
-    /** Has the pollers of this table look now: call it after a commit that enqueued something. */
+    /** Makes the pollers of this table look for items now: call it after a commit that enqueued something. */
     void wakeUp();
 
     /** A poller over this table, still to be given a destination. */
     PollerBuilder poller();
 
-    /** A new source over this table, for one poller or a loop of one's own. */
+    /** A new source over this table, for one poller or a loop of your own. */
     Source source();
 
     /**
-     * Removes Done items that were finished longer ago than this, in batches, with rests of nine times as long
-     * in between. Pollers do it by themselves with the configured retention; this is for people who want it now.
+     * Removes Done items that were finished longer ago than this, in batches. After each batch it rests for nine times as long
+     * as the batch took. Pollers purge by themselves with the configured retention; call this to purge at once. Interrupting
+     * the thread stops it after the batch under way; the interrupt status stays set.
      *
-     * @return how many were removed; fewer than there are if the thread is interrupted, which it then still is
+     * @return how many were removed
      */
     long purge(Duration olderThan);
 }

@@ -1,5 +1,6 @@
 package dev.outbox;
 
+import static dev.outbox.internal.CoreAccess.serialized;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
@@ -16,7 +17,7 @@ class MessageBodyTest {
 
     @Test
     void aBodyBecomesPayloadTypeHeaderAndContentType() {
-        Message encoded = hello.serializedBy(greetings);
+        Message encoded = serialized(hello, greetings);
 
         assertThat(encoded.payload()).isEqualTo("Ada");
         assertThat(encoded.headers()).containsExactly(entry("message-type", "hello.v1"));
@@ -25,7 +26,7 @@ class MessageBodyTest {
 
     @Test
     void aBodyMayBecomeBytesWithoutAContentType() {
-        Message encoded = Message.to("greetings").body(new Bye("Ada")).serializedBy(greetings);
+        Message encoded = serialized(Message.to("greetings").body(new Bye("Ada")), greetings);
 
         assertThat(encoded.isBinary()).isTrue();
         assertThat(encoded.payloadBytes()).isEqualTo("Ada".getBytes(StandardCharsets.UTF_8));
@@ -35,10 +36,8 @@ class MessageBodyTest {
 
     @Test
     void theCallersContentTypeIsKeptAndTheTypeHeaderIsReplaced() {
-        Message encoded = hello.contentType("text/x-name")
-                .header("message-type", "stale")
-                .header("tenant", "blue")
-                .serializedBy(greetings);
+        Message encoded = serialized(
+                hello.contentType("text/x-name").header("message-type", "stale").header("tenant", "blue"), greetings);
 
         assertThat(encoded.contentType()).isEqualTo("text/x-name");
         assertThat(encoded.headers()).containsExactly(entry("message-type", "hello.v1"), entry("tenant", "blue"));
@@ -48,14 +47,13 @@ class MessageBodyTest {
     void aBodyIsNoPayloadUntilItIsEncoded() {
         assertThat(hello.hasPayload()).isFalse();
         assertThat(hello.headers()).isEmpty();
-        assertThat(hello.serializedBy(greetings).hasPayload()).isTrue();
+        assertThat(serialized(hello, greetings).hasPayload()).isTrue();
     }
 
     @Test
     void payloadAndBodyReplaceEachOther() {
-        assertThat(hello.payload("text").serializedBy(greetings).headers()).isEmpty();
-        assertThat(hello.payload(new byte[1]).serializedBy(greetings).isBinary())
-                .isTrue();
+        assertThat(serialized(hello.payload("text"), greetings).headers()).isEmpty();
+        assertThat(serialized(hello.payload(new byte[1]), greetings).isBinary()).isTrue();
         assertThat(Message.to("greetings")
                         .payload("text")
                         .body(new Hello("Ada"))
@@ -70,19 +68,19 @@ class MessageBodyTest {
 
     @Test
     void anEncodedMessageIsNotEncodedAgain() {
-        Message encoded = hello.serializedBy(greetings);
+        Message encoded = serialized(hello, greetings);
 
-        assertThat(encoded.serializedBy(greetings)).isSameAs(encoded);
-        assertThat(encoded.serializedBy(null).payload()).isEqualTo("Ada");
+        assertThat(serialized(encoded, greetings)).isSameAs(encoded);
+        assertThat(serialized(encoded, null).payload()).isEqualTo("Ada");
     }
 
     @Test
     void aBodyWithoutASerializerIsRefused() {
-        assertThatThrownBy(() -> hello.serializedBy(null))
+        assertThatThrownBy(() -> serialized(hello, null))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("message to greetings has a body, but there is no serializer; set one with"
                         + " serializer(...), or encode the body yourself and call payload(...)");
-        assertThat(Message.to("greetings").payload("").serializedBy(null).payload())
+        assertThat(serialized(Message.to("greetings").payload(""), null).payload())
                 .isEmpty();
     }
 
@@ -93,17 +91,15 @@ class MessageBodyTest {
 
     @Test
     void whatTheSerializerThrowsReachesTheCaller() {
-        assertThatThrownBy(() -> Message.to("greetings").body(1).serializedBy(greetings))
+        assertThatThrownBy(() -> serialized(Message.to("greetings").body(1), greetings))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("java.lang.Integer has no type name");
     }
 
     @Test
     void theBodyIsDecodedByTheSerializerOfTheMessage() {
-        Message stored = Message.to("greetings")
-                .payload("Ada")
-                .header("message-type", "hello.v1")
-                .serializedBy(greetings);
+        Message stored =
+                serialized(Message.to("greetings").payload("Ada").header("message-type", "hello.v1"), greetings);
         WorkItem item = new WorkItem("1", 1, 1, Instant.EPOCH, stored);
 
         assertThat(stored.body(Hello.class)).isEqualTo(new Hello("Ada"));
@@ -131,7 +127,7 @@ class MessageBodyTest {
 
     @Test
     void decodingNeedsATypeName() {
-        Message untyped = Message.to("greetings").payload("Ada").serializedBy(greetings);
+        Message untyped = serialized(Message.to("greetings").payload("Ada"), greetings);
 
         assertThatThrownBy(() -> untyped.body(Hello.class))
                 .isInstanceOf(PermanentFailureException.class)

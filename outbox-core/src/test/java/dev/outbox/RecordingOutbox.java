@@ -1,6 +1,8 @@
 package dev.outbox;
 
 import dev.outbox.delivery.PollerBuilder;
+import dev.outbox.internal.CollectingStage;
+import dev.outbox.internal.CoreAccess;
 import dev.outbox.spi.Source;
 import java.sql.Connection;
 import java.time.Duration;
@@ -34,7 +36,7 @@ final class RecordingOutbox implements Outbox {
 
     @Override
     public Stage stage() {
-        return Stage.over(this, message -> message.serializedBy(new Greetings()));
+        return new CollectingStage(this, message -> CoreAccess.serialized(message, new Greetings()));
     }
 
     @Override

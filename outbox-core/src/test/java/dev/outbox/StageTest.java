@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Greetings.Hello;
+import dev.outbox.internal.CollectingStage;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class StageTest {
@@ -78,7 +80,7 @@ class StageTest {
     void whatWasEncodedIsNotEncodedAgain() {
         List<String> encoded = new ArrayList<>();
         boolean[] broken = {true};
-        Stage counting = Stage.over(outbox, message -> {
+        Stage counting = new CollectingStage(outbox, message -> {
             if (message.payload().equals("2") && broken[0]) {
                 throw new IllegalStateException("not now");
             }
@@ -146,7 +148,7 @@ class StageTest {
     @Test
     void aCommitAfterAFailedFlushForgetsNothing() {
         boolean[] broken = {true};
-        Stage breaking = Stage.over(outbox, message -> {
+        Stage breaking = new CollectingStage(outbox, message -> {
             if (message.payload().equals("2") && broken[0]) {
                 throw new IllegalStateException("not now");
             }
@@ -183,7 +185,7 @@ class StageTest {
 
     @Test
     void theCurrentTransactionTellsOfItsCommit() {
-        List<Runnable> hooks = new ArrayList<>();
+        List<Consumer<CurrentTransaction.Completion>> hooks = new ArrayList<>();
         CurrentTransaction current = new CurrentTransaction() {
             @Override
             public Connection connection() {
@@ -191,7 +193,7 @@ class StageTest {
             }
 
             @Override
-            public void afterCommit(Runnable action) {
+            public void afterCompletion(Consumer<Completion> action) {
                 hooks.add(action);
             }
         };
@@ -201,7 +203,7 @@ class StageTest {
         stage.flush(current);
         assertThat(stage.isEmpty()).isFalse();
 
-        hooks.forEach(Runnable::run);
+        hooks.forEach(hook -> hook.accept(CurrentTransaction.Completion.COMMITTED));
 
         assertThat(stage.isEmpty()).isTrue();
         assertThat(outbox.wakeUps).isPositive();

@@ -17,7 +17,8 @@ class WorkItemTest {
                 .payload("text")
                 .header("a", "1")
                 .correlationId("c")
-                .tenantId("t");
+                .tenantId("t")
+                .contentType("text/plain");
 
         WorkItem item = new WorkItem("row-1", 7, 2, CREATED, message);
 
@@ -28,6 +29,17 @@ class WorkItemTest {
         assertThat(item.headers()).containsExactly(entry("a", "1"));
         assertThat(item.correlationId()).isEqualTo("c");
         assertThat(item.tenantId()).isEqualTo("t");
+        assertThat(item.contentType()).isEqualTo("text/plain");
+    }
+
+    @Test
+    void withoutAContentTypeItHasNone() {
+        WorkItem item = new WorkItem(
+                "row-1", 7, 2, CREATED, Message.to("t").payload("{}").header("content-type", "text/plain"));
+
+        assertThat(item.contentType())
+                .as("a header of that name is only a header")
+                .isNull();
     }
 
     @Test

@@ -4,9 +4,9 @@ import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.sql.Sql;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -41,12 +41,13 @@ record AdminTable(
     /** @param by the logical column that {@code {by}} stands for */
     Sql sql(String statement, String by) {
         return resolved.computeIfAbsent(
-                by + " " + statement, key -> layout.with("by", column(by)).resolve(statement));
+                by + " " + statement,
+                key -> layout.with("by", Reading.column(column(by))).resolve(statement));
     }
 
     /** The quoted name of a logical column. */
     String column(String logical) {
-        return Objects.requireNonNull(layout.columns().get(logical));
+        return layout.column(logical);
     }
 
     /** Whether nothing about it will change. */

@@ -103,7 +103,7 @@ final class PostgresFlavor implements Flavor {
             try (ResultSet row = exists.executeQuery()) {
                 row.next();
                 return new AdminTable(
-                        box, name, phase, new Layout(quote(name), physical), row.getBoolean(1), row.getBoolean(2));
+                        box, name, phase, Layout.of(quote(name), physical), row.getBoolean(1), row.getBoolean(2));
             }
         }
     }

@@ -101,7 +101,7 @@ final class SqlServerFlavor implements Flavor {
                         box,
                         name,
                         phase(connection, name),
-                        new Layout(quote(name), physical),
+                        Layout.of(quote(name), physical),
                         row.getInt("audited") == 1,
                         row.getInt("listed") == 1);
             }

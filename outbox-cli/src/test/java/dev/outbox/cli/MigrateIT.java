@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.evolution.LegacyTables;
 import dev.outbox.evolution.Spelling;
 import dev.outbox.migrations.OutboxMigrations;
@@ -169,7 +170,7 @@ class MigrateIT {
             }
             assertThat(ok("verify", "--only=outbox", outbox)).contains("nothing is wrong");
 
-            PostgresOutbox opened = PostgresOutbox.builder(database.dataSource())
+            Outbox opened = PostgresOutbox.builder(database.dataSource())
                     .table(schema + ".outbox")
                     .build();
             opened.transaction(

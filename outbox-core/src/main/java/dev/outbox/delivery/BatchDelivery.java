@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One call for many runs: the next item of each, round by round.
  *
- * <p>A call that throws, or answers the wrong number of outcomes, judges nobody: a single bad item may have spoilt it.
- * Its items are called again in halves, and only the failure of a call with one item is that item's own. The route
+ * <p>A call that throws, or answers the wrong number of outcomes, gives no verdict: a single bad item may have caused it.
+ * Its items are called again in halves, and only a call with one item tells that this item failed. The route
  * remembers how many items a call can have, so that bad items are found once and not at every call.
  */
 final class BatchDelivery extends Delivery {
@@ -82,7 +82,7 @@ final class BatchDelivery extends Delivery {
         goOn.forEach(run -> run.waits(now));
     }
 
-    /** @return those of the items that are to be called again in halves, because the call has judged nobody */
+    /** @return those of the items that are to be called again in halves, because the call gave no verdict */
     private List<Begun> call(List<Begun> wanted, List<Run> goOn) {
         Route route = routes.of(wanted.get(0).item());
         boolean permitted = mayCall(route, wanted.get(0).run());
@@ -103,18 +103,19 @@ final class BatchDelivery extends Delivery {
         } catch (Throwable e) {
             failure = e;
         }
-        DeliveryCall.Interruption interruption = call.end();
+        call.end();
+        DeliveryCall.Interruption interruption = call.endedBy();
         items.forEach(one -> one.run().called(options.now()));
         if (failure == null) {
             route.batchAnswered(items.size());
-            settle(items, outcomes, call, interruption, goOn);
+            settle(items, outcomes, call, goOn);
         } else if (items.size() == 1
                 || interruption == DeliveryCall.Interruption.CLOSING
                 || interruption == DeliveryCall.Interruption.LEASE_LOST
                 || failure instanceof RetryAfterException
                 || isOutage(items.get(0).item(), failure)) {
             Outcome outcome = Verdicts.outcome(failure);
-            settle(items, items.stream().map(item -> outcome).toList(), call, interruption, goOn);
+            settle(items, items.stream().map(item -> outcome).toList(), call, goOn);
         } else {
             if (failure instanceof Error error) {
                 errors.survived(items.get(0).item(), error);
@@ -125,7 +126,7 @@ final class BatchDelivery extends Delivery {
         return List.of();
     }
 
-    /** What may not be called any more goes back, without counting an attempt: an earlier call has judged nobody. */
+    /** Gives back what may not be called any more. No attempt is counted, because an earlier call gave no verdict. */
     private boolean isCalled(Begun one, boolean permitted, DeliveryCall call) {
         if (isStopping()) {
             settler.add(verdicts.withRest(verdicts.release(one.run(), one.item(), false)));
@@ -160,12 +161,7 @@ final class BatchDelivery extends Delivery {
         return outcomes;
     }
 
-    private void settle(
-            List<Begun> items,
-            List<Outcome> outcomes,
-            DeliveryCall call,
-            DeliveryCall.@Nullable Interruption interruption,
-            List<Run> goOn) {
+    private void settle(List<Begun> items, List<Outcome> outcomes, DeliveryCall call, List<Run> goOn) {
         boolean anyDone = false;
         for (int i = 0; i < items.size() && !anyDone; i++) {
             if (outcomes.get(i) instanceof Outcome.Done) {
@@ -176,7 +172,7 @@ final class BatchDelivery extends Delivery {
         List<List<Verdict>> groups = new ArrayList<>();
         for (int i = 0; i < items.size(); i++) {
             Begun one = items.get(i);
-            Verdict verdict = judge(one.run(), one.item(), outcomes.get(i), call, interruption, anyDone);
+            Verdict verdict = judge(one.run(), one.item(), outcomes.get(i), call, anyDone);
             if (verdict != null) {
                 groups.add(verdicts.withRest(verdict));
                 if (verdict.letsItsRunGoOn()) {

@@ -8,7 +8,7 @@ import java.util.List;
  * awaits all.
  *
  * <p>Answers one {@link Outcome} per item, in the order of the items. An item whose outcome is null is retried. If the
- * call throws, or the list is too short or too long, it is unknown which item is to blame: they are called again in
+ * call throws, or the list is too short or too long, it is unknown which item is to blame: the items are called again in
  * halves, and only a call with a single item counts as an attempt. So an item may be delivered more than once. A call
  * holds at most one item per key, so that a failure can never let a later item of its key go first.
  */

@@ -29,10 +29,10 @@ final class ClaimRoom {
     private boolean isShort;
     private long shortSince;
 
-    ClaimRoom(PollerOptions options, InFlight inFlight, RouteTable routes) {
-        this.options = options;
-        this.inFlight = inFlight;
-        this.routes = routes;
+    ClaimRoom(PollerContext context) {
+        this.options = context.options();
+        this.inFlight = context.inFlight();
+        this.routes = context.routes();
     }
 
     /** What may be claimed now of all that is wanted, with batches of this size; null for nothing. */

@@ -28,21 +28,15 @@ abstract class Delivery {
     private final BooleanSupplier stopping;
 
     /** What every form works with. */
-    record Parts(
-            PollerOptions options,
-            RouteTable routes,
-            InFlight inFlight,
-            Settler settler,
-            ErrorReport errors,
-            BooleanSupplier stopping) {}
+    record Parts(PollerContext context, Settler settler, BooleanSupplier stopping) {}
 
     Delivery(Parts parts) {
-        this.options = parts.options();
+        this.options = parts.context().options();
         this.verdicts = new Verdicts(options);
-        this.routes = parts.routes();
-        this.inFlight = parts.inFlight();
+        this.routes = parts.context().routes();
+        this.inFlight = parts.context().inFlight();
         this.settler = parts.settler();
-        this.errors = parts.errors();
+        this.errors = parts.context().errors();
         this.stopping = parts.stopping();
     }
 
@@ -95,18 +89,12 @@ abstract class Delivery {
      * What became of an item.
      *
      * @param besideSuccess whether the same call delivered other items: then the route is not to blame
-     * @return null if nobody wants to know, because its lease is lost
+     * @return null if the lease is lost, because then there is nothing to settle
      */
     @Nullable
-    Verdict judge(
-            Run run,
-            WorkItem item,
-            Outcome outcome,
-            DeliveryCall call,
-            DeliveryCall.@Nullable Interruption interruption,
-            boolean besideSuccess) {
+    Verdict judge(Run run, WorkItem item, Outcome outcome, DeliveryCall call, boolean besideSuccess) {
         try {
-            return judged(run, item, outcome, call, interruption, besideSuccess);
+            return judged(run, item, outcome, call, besideSuccess);
         } catch (Throwable e) { // exceptions are the user's classes: the verdicts on other items must not suffer
             errors.survived("deliver", e);
             return verdicts.failed(run, item, e, Route.Standing.HEALTHY, call.started());
@@ -114,12 +102,7 @@ abstract class Delivery {
     }
 
     private @Nullable Verdict judged(
-            Run run,
-            WorkItem item,
-            Outcome outcome,
-            DeliveryCall call,
-            DeliveryCall.@Nullable Interruption interruption,
-            boolean besideSuccess) {
+            Run run, WorkItem item, Outcome outcome, DeliveryCall call, boolean besideSuccess) {
         long started = call.started();
         if (outcome instanceof Outcome.Done) {
             return verdicts.done(run, item, started);
@@ -128,10 +111,10 @@ abstract class Delivery {
             inFlight.settled(run, item);
             return null;
         }
-        if (interruption == DeliveryCall.Interruption.CLOSING) {
+        if (call.endedBy() == DeliveryCall.Interruption.CLOSING) {
             return verdicts.release(run, item, true);
         }
-        if (interruption == DeliveryCall.Interruption.TOO_LONG) {
+        if (call.endedBy() == DeliveryCall.Interruption.TOO_LONG) {
             Throwable tooLong =
                     new TimeoutException("delivery took longer than maxDeliveryTime " + options.maxDeliveryTime());
             return verdicts.failed(run, item, tooLong, standing(item, tooLong, false, call, besideSuccess), started);
@@ -170,7 +153,7 @@ abstract class Delivery {
                 || (Outages.isBrokenConnection(cause) && routes.of(item).acceptsNothing(item, options.now()));
     }
 
-    /** The predicate is the user's: one that fails recognises nothing. */
+    /** The predicate belongs to the user: if it fails, nothing is recognised. */
     private boolean isRecognised(Throwable cause) {
         try {
             return options.outage().test(cause);
@@ -242,7 +225,7 @@ abstract class Delivery {
         }
     }
 
-    /** What is left of a run goes back, or is dropped if it is not ours any more. */
+    /** Gives back what is left of a run, or drops it if its lease is lost. */
     final void finish(Run run) {
         Route.Permit permit = run.permit();
         if (permit != null) {

@@ -21,6 +21,7 @@ final class DeliveryCall {
     private final Set<Run> wanted = new HashSet<>();
     private boolean over;
     private @Nullable Interruption interruption;
+    private @Nullable Interruption endedBy;
 
     /** A call that this thread is about to make. */
     DeliveryCall(long started) {
@@ -55,11 +56,17 @@ final class DeliveryCall {
     }
 
     /** The call has returned. An interrupt meant for it does not outlive it. */
-    synchronized @Nullable Interruption end() {
+    synchronized void end() {
         over = true;
         if (interruption != null) {
             Thread.interrupted();
         }
-        return interruption;
+        endedBy = interruption;
+    }
+
+    /** Why the call was interrupted before it returned; null if it was not. For the thread that made the call. */
+    @Nullable
+    Interruption endedBy() {
+        return endedBy;
     }
 }

@@ -4,19 +4,20 @@ import dev.outbox.PermanentFailureException;
 import dev.outbox.WorkItem;
 
 /**
- * Where items go: a broker, an HTTP endpoint, a mail server. Returning normally means delivered; any
- * exception means try again (see {@link RetryPolicy}), {@link PermanentFailureException} means Dead at
- * once, {@link RetryAfterException} and {@link DestinationUnavailableException} mean later without counting an attempt.
+ * Where items go: a broker, an HTTP endpoint, a mail server. If the call returns, the item is delivered. If it throws, the
+ * item is retried, see {@link RetryPolicy}. After a {@link PermanentFailureException} it is Dead at once. After a {@link
+ * RetryAfterException} or {@link DestinationUnavailableException} it is retried later, and the attempt does not count.
  *
  * <p>Called from several threads at a time, never for two items of one key at once. Delivery is
  * at-least-once: pass {@link WorkItem#messageId()} on, so that the consumer can recognise a repetition. A
- * call is interrupted when its lease is lost or the poller's shutdown deadline passes.
+ * call is interrupted when its lease is lost, when it takes longer than {@link PollerBuilder#maxDeliveryTime}, or when the
+ * poller is closed and the drain timeout is over.
  */
 @FunctionalInterface
 public interface Destination {
     void deliver(WorkItem item) throws Exception;
 
-    /** Routes by topic; an item whose topic has no route fails, and is retried. */
+    /** A destination that leads each topic to another one; add at least one {@link Routes#route route}. */
     static Routes byTopic() {
         return Routes.NONE;
     }

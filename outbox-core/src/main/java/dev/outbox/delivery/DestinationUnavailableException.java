@@ -2,8 +2,8 @@ package dev.outbox.delivery;
 
 /**
  * Thrown by a destination that knows that it cannot be reached at the moment, whatever the message: the broker is
- * down, the connection pool is closed. It counts as no attempt. After a handful of them in a row the poller calls the
- * destination less often, until one call succeeds. {@link PollerBuilder#maxAge} bounds how long a message can wait.
+ * down, or the connection pool is closed. The attempt does not count. After a few such failures in a row the poller calls
+ * the destination less often, until one call succeeds. {@link PollerBuilder#maxAge} bounds how long a message can wait.
  */
 public class DestinationUnavailableException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -7,25 +7,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of errors that the poller survived: in the log, to listeners and with the next heartbeat; and of what befell items
- * beside their verdicts, such as a lost lease. It throws nothing itself, for memory may be short. Thread-safe.
+ * Reports errors that the poller survived: in the log, to listeners and with the next heartbeat. It also reports what happens
+ * to items apart from their verdicts, such as a lost lease. It throws nothing itself, because memory may be short. Thread-safe.
  */
 final class ErrorReport {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
 
     private final PollerOptions options;
     private final FailureLog log;
-    private final HeartbeatSender vitals;
+    private final HeartbeatSender heartbeat;
 
-    ErrorReport(PollerOptions options, FailureLog log, HeartbeatSender vitals) {
+    ErrorReport(PollerOptions options, FailureLog log, HeartbeatSender heartbeat) {
         this.options = options;
         this.log = log;
-        this.vitals = vitals;
+        this.heartbeat = heartbeat;
     }
 
     /** An error that a destination threw. */
     void survived(WorkItem item, Error error) {
-        quietly(() -> vitals.survived(error));
+        quietly(() -> heartbeat.survived(error));
         quietly(() -> log.error(item, error));
         quietly(() -> options.emit(() -> new OutboxEvent.ErrorSurvived(options.name(), "destination", error)));
     }
@@ -36,7 +36,7 @@ final class ErrorReport {
      * @param where the thread's part
      */
     void survived(String where, Throwable error) {
-        quietly(() -> vitals.survived(error));
+        quietly(() -> heartbeat.survived(error));
         quietly(() -> LOG.error(
                 "poller {}: survived an error in its {} thread and goes on",
                 options.name(),
@@ -46,8 +46,8 @@ final class ErrorReport {
     }
 
     /**
-     * Tells others of something that has happened. What they throw is an error that the poller survives: it must not keep
-     * what has happened from being noted.
+     * Tells the log or listeners of something that has happened. What they throw is an error that the poller survives: the poller
+     * must still take note of what has happened.
      *
      * @param where the thread's part
      */
@@ -60,7 +60,7 @@ final class ErrorReport {
     }
 
     /**
-     * The leases of these items are over, and nothing of them was settled.
+     * The leases of these items have ended before a settle.
      *
      * @param where the thread's part
      * @param what what happened to them, for the log
@@ -72,7 +72,7 @@ final class ErrorReport {
         }
     }
 
-    /** No handler wants this item, so it counts as delivered. */
+    /** The topic of this item has no route, so it counts as delivered. */
     void ignored(WorkItem item) {
         guarded("deliver", () -> log.ignored(item));
         guarded("deliver", () -> options.emit(() -> new OutboxEvent.Ignored(options.name(), item)));

@@ -88,7 +88,7 @@ final class ErrorText {
         return clean.substring(0, Math.min(clean.length(), Settlement.MAX_ERROR));
     }
 
-    /** A message that cannot be made is no reason to lose the rest. */
+    /** If an exception cannot give its message, the rest of the text is kept. */
     private static @Nullable String message(Throwable error) {
         try {
             return error.getMessage();

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells operators which items fail: a failed attempt is a WARN, a death an ERROR. At most {@value #MOST_LINES} lines
- * of each kind per topic and minute; how many were left out is said when the minute is over. Neither payloads nor
+ * Tells operators which items fail: a failed attempt is a WARN, a Dead item an ERROR. It logs {@value #MOST_LINES} lines of each
+ * kind per topic and minute at most; when the minute is over, another line says how many were left out. Neither payloads nor
  * headers are logged, and text from outside stays on one line. Thread-safe.
  */
 final class FailureLog {
@@ -109,7 +109,7 @@ final class FailureLog {
     }
 
     /**
-     * The leases of these items are over, and nothing of them was settled. One line for all of them.
+     * The leases of these items have ended before a settle. One line for all of them.
      *
      * @param what what happened to them
      */
@@ -141,12 +141,12 @@ final class FailureLog {
                         item));
     }
 
-    /** No handler wants it, so it counts as delivered. */
+    /** Its topic has no route, so it counts as delivered. */
     void ignored(WorkItem ignored) {
         log(
                 Kind.IGNORED,
                 ignored,
-                item -> LOG.warn("poller {}: ignored, for its topic has no handler: {}", options.name(), item));
+                item -> LOG.warn("poller {}: ignored, because its topic has no route: {}", options.name(), item));
     }
 
     /** A destination threw an {@link Error}. */

@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the source twice a minute that the poller is alive. On the thread that purges: no poll waits for it, and one
- * that fails is said once and tried again at its time.
+ * Tells the source twice a minute that the poller is alive. It does so on the thread that purges, so that no poll waits for
+ * it. Failures in a row are logged once; the next heartbeat is sent at its time.
  */
 final class HeartbeatSender {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
@@ -17,7 +17,7 @@ final class HeartbeatSender {
     /** Between two heartbeats. */
     static final Duration PERIOD = Duration.ofSeconds(30);
 
-    /** Before the first one: what is over sooner is nobody's business. */
+    /** Before the first one: a poller that is closed sooner is never listed. */
     static final Duration FIRST = Duration.ofSeconds(1);
 
     private static final long NEVER = Long.MIN_VALUE;
@@ -66,19 +66,22 @@ final class HeartbeatSender {
             failed = false;
         } catch (RuntimeException e) {
             if (!failed) {
-                LOG.warn("poller {}: could not tell that it is alive, will try again", options.name(), e);
+                LOG.warn("poller {}: could not send its heartbeat, will try again", options.name(), e);
             }
             failed = true;
         }
     }
 
-    /** So that nobody misses a poller that was closed; but a close does not wait for a database that is away. */
+    /**
+     * Sends the last heartbeat, so that a closed poller is not reported as missing. But a close does not wait for a database that
+     * cannot be reached.
+     */
     void end() {
         if (told && reachable) {
             try {
                 options.source().heartbeat(heartbeat(true));
             } catch (RuntimeException e) {
-                LOG.debug("poller {}: could not tell that it stops", options.name(), e);
+                LOG.debug("poller {}: could not send its last heartbeat", options.name(), e);
             }
         }
     }

@@ -1,7 +1,6 @@
 package dev.outbox.delivery;
 
 import dev.outbox.WorkItem;
-import dev.outbox.spi.Claim;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -47,25 +46,22 @@ final class InFlight {
         this.routes = routes;
     }
 
-    /**
-     * Groups a claim into runs: one per key, one per unkeyed item.
-     *
-     * @param number of the claim
-     */
-    List<Run> add(Claim claim, long number, long claimed, long deadline) {
+    /** Groups a claim into runs: one per key, one per unkeyed item. */
+    List<Run> add(TimedClaim claim) {
+        List<WorkItem> items = claim.claim().items();
         Map<String, List<WorkItem>> byKey = new LinkedHashMap<>();
         List<Run> added = new ArrayList<>();
-        for (WorkItem item : claim.items()) {
+        for (WorkItem item : items) {
             String key = item.key();
             if (key == null) {
-                added.add(new Run(List.of(item), claim, number, claimed, deadline));
+                added.add(new Run(List.of(item), claim));
             } else {
                 byKey.computeIfAbsent(key, k -> new ArrayList<>()).add(item);
             }
         }
-        byKey.values().forEach(run -> added.add(new Run(run, claim, number, claimed, deadline)));
+        byKey.values().forEach(run -> added.add(new Run(run, claim)));
         runs.addAll(added);
-        for (WorkItem item : claim.items()) {
+        for (WorkItem item : items) {
             all.add(item);
             of(routes.of(item)).add(item);
         }
@@ -91,7 +87,7 @@ final class InFlight {
         return wasOpen;
     }
 
-    /** The leases of these items are lost. @return those that were open until now: nobody else tells of their loss */
+    /** The leases of these items are lost. @return those that were open until now: the caller tells of their loss */
     List<WorkItem> lost(Run run, List<WorkItem> items) {
         return items.stream().filter(item -> settled(run, item)).toList();
     }

@@ -31,7 +31,7 @@ public final class Outages {
         return failure -> anyCause(failure, Outages::isConnectFailure);
     }
 
-    /** A lost connection or an answer that did not come: an outage, or a message that breaks the other side. */
+    /** A connection was lost or an answer did not come: because of an outage, or because the message breaks the other side. */
     static boolean isBrokenConnection(Throwable failure) {
         return anyCause(
                 failure,
@@ -43,7 +43,7 @@ public final class Outages {
                         || cause instanceof EOFException);
     }
 
-    /** Whether a database connection was lost, could not be had, or leads to what is no primary any more, by SQLState. */
+    /** Whether a database connection was lost, could not be opened, or leads to a former primary, by SQLState. */
     static boolean isDatabaseConnection(Throwable failure) {
         return anyCause(failure, cause -> {
             String state = sqlState(cause);

@@ -3,34 +3,34 @@ package dev.outbox.delivery;
 import dev.outbox.internal.Require;
 import java.time.Duration;
 
-/** A destination's verdict on one item of a batch. */
+/** What a batch destination answers for one item. */
 public sealed interface Outcome {
-    /** Delivered. */
+    /** The item was delivered. */
     static Outcome done() {
         return Done.DONE;
     }
 
-    /** Not delivered; the retry policy decides when it is tried again, or that it is Dead. */
+    /** The item was not delivered. The retry policy decides when it is retried, or that it is Dead. */
     static Outcome retry(Throwable cause) {
         return new Retry(cause);
     }
 
-    /** Not delivered; tried again after the delay, without counting an attempt. See {@link RetryAfterException}. */
+    /** The item was not delivered. It is retried after the delay; the attempt does not count. See {@link RetryAfterException}. */
     static Outcome retryAfter(Duration delay, String reason) {
         return new Retry(new RetryAfterException(delay, reason));
     }
 
-    /** Not delivered, because the destination cannot be reached at all. See {@link DestinationUnavailableException}. */
+    /** The item was not delivered, because the destination cannot be reached. See {@link DestinationUnavailableException}. */
     static Outcome unavailable(Throwable cause) {
         return new Unavailable(cause);
     }
 
-    /** Will never be delivered: Dead at once. */
+    /** The item can never be delivered: it is Dead at once. */
     static Outcome dead(Throwable cause) {
         return new Dead(cause);
     }
 
-    /** Delivered. */
+    /** The item was delivered. */
     enum Done implements Outcome {
         DONE
     }

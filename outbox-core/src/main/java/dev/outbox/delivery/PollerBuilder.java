@@ -2,6 +2,7 @@ package dev.outbox.delivery;
 
 import dev.outbox.Message;
 import dev.outbox.OnDead;
+import dev.outbox.UnknownTypeException;
 import dev.outbox.WorkQueue;
 import dev.outbox.delivery.internal.Emitter;
 import dev.outbox.event.OutboxListener;
@@ -60,7 +61,7 @@ public final class PollerBuilder {
         this.source = Require.present("source", source);
     }
 
-    /** How runs are delivered, made once the poller's parts exist. */
+    /** How runs are delivered. It is made when the parts of the poller exist. */
     @FunctionalInterface
     interface Form {
         Delivery delivery(Delivery.Parts parts);
@@ -92,7 +93,9 @@ public final class PollerBuilder {
         return form(
                 destination,
                 parts -> new TransactionalDelivery(
-                        destination instanceof Handlers handlers ? handlers.toldTo(parts.errors()) : destination,
+                        destination instanceof TransactionalRoutes routes
+                                ? routes.toldTo(parts.context().errors())
+                                : destination,
                         transactional,
                         parts));
     }
@@ -107,15 +110,15 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** Kept with each item it claims, for people to read. Default: process id, host and a number. */
+    /** Stored with each item that it claims, for operators. Default: process id, host and a number. */
     public PollerBuilder name(String name) {
         this.name = Require.text("name", name, 255);
         return this;
     }
 
     /**
-     * The most items per claim, 1 to 5,000: within these bounds it follows what the destination takes in about half
-     * a second, but never falls below what the workers take at once. Up to two batches are held at a time. Default:
+     * The most items per claim, 1 to 5,000. Within these bounds the size follows what the destination takes in about half a
+     * second, but is never smaller than what the workers take at once. The poller holds up to two batches at a time. Default:
      * 10 to 500.
      */
     public PollerBuilder batchSize(int min, int max) {
@@ -124,7 +127,7 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** The same number always. */
+    /** A fixed batch size, 1 to 5,000. */
     public PollerBuilder batchSize(int batchSize) {
         Require.between("batchSize", batchSize, 1, 5_000);
         return batchSize(batchSize, batchSize);
@@ -132,7 +135,7 @@ public final class PollerBuilder {
 
     /**
      * A claim ends with the item whose payload brings it to this many bytes, 64 KiB to 1 GiB, so that large payloads do
-     * not fill the memory. Up to two batches are held at a time. Default: 16 MiB.
+     * not fill the memory. The poller holds up to two batches at a time. Default: 16 MiB.
      */
     public PollerBuilder batchBytes(int batchBytes) {
         this.batchBytes = Require.between("batchBytes", batchBytes, 64 << 10, 1 << 30);
@@ -140,8 +143,8 @@ public final class PollerBuilder {
     }
 
     /**
-     * The most deliveries at a time, 1 to 1,000. Where there are several destinations, by topic, a single one gets half of
-     * them at most. Default: 4.
+     * The most deliveries at a time, 1 to 1,000. If the poller routes by topic to several destinations, a single one gets half
+     * of them at most. Default: 4.
      */
     public PollerBuilder concurrency(int concurrency) {
         this.concurrency = Require.between("concurrency", concurrency, 1, 1_000);
@@ -149,8 +152,9 @@ public final class PollerBuilder {
     }
 
     /**
-     * Where deliveries run, for instance virtual threads; never shut down here. What it refuses, or takes and has
-     * not begun {@link #maxDeliveryTime} after the first lease, goes back uncounted. Default: own threads.
+     * Where deliveries run, for instance on virtual threads. The poller never shuts it down. An item is given back without
+     * counting an attempt if the executor refuses it, or has not begun it {@link #maxDeliveryTime} after the first lease.
+     * Default: threads of the poller's own.
      */
     public PollerBuilder executor(Executor executor) {
         this.executor = Require.present("executor", executor);
@@ -158,8 +162,8 @@ public final class PollerBuilder {
     }
 
     /**
-     * How long a claim is good for without a renewal, 10 ms to 1 day: the time after which the items of a
-     * crashed poller go to another. Default: 30 s, renewed every 10 s.
+     * How long a claim is valid without a renewal, 10 ms to 1 day: after this time another poller takes the items of a crashed
+     * one. Default: 30 s, renewed every 10 s.
      */
     public PollerBuilder lease(Duration lease) {
         this.lease = Require.between("lease", lease, SHORTEST, DAY);
@@ -176,10 +180,10 @@ public final class PollerBuilder {
     }
 
     /**
-     * An item older than this becomes Dead instead of being put off once more without counting an attempt: by {@link
-     * RetryAfter}, because its destination cannot be reached or accepts nothing, or because its {@link
-     * UnknownTypeException type} is unknown. The age counts from when the item
-     * was first due; a requeue starts it anew. 10 ms to 366 days. Default: 7 days.
+     * An item older than this becomes Dead instead of being put off once more without counting an attempt. That concerns items
+     * put off by {@link RetryAfterException}, because their destination cannot be reached or accepts nothing, or because their
+     * {@link UnknownTypeException type} is unknown. The age counts from when the item was first due, and anew from a requeue.
+     * 10 ms to 366 days. Default: 7 days.
      */
     public PollerBuilder maxAge(Duration maxAge) {
         this.maxAge = Require.between("maxAge", maxAge, SHORTEST, YEAR);
@@ -195,8 +199,8 @@ public final class PollerBuilder {
     /**
      * Which exceptions show that the destination cannot be reached, whatever the message. They count as no attempt. A
      * destination may also say so itself, with {@link DestinationUnavailableException} or {@link
-     * Outcome#unavailable}. Timeouts and lost connections need not be named: they are taken for an outage while the
-     * destination accepts nothing, and otherwise count. Default: {@link Outages#connectFailures()}; yours replaces it,
+     * Outcome#unavailable}. Timeouts and lost connections need not be included: while the
+     * destination accepts nothing they are treated as an outage, and otherwise they count. Default: {@link Outages#connectFailures()}; yours replaces it,
      * so combine them with {@code Outages.connectFailures().or(...)}.
      */
     public PollerBuilder outage(Predicate<Throwable> outage) {
@@ -204,16 +208,16 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** What a message that becomes Dead means for the later ones of its key. Default: {@link OnDead#SKIP}. */
+    /** What a Dead message means for the later ones of its key. Default: {@link OnDead#SKIP}. */
     public PollerBuilder onDead(OnDead onDead) {
         this.onDead = Require.present("onDead", onDead);
         return this;
     }
 
     /**
-     * The pause after a poll that found nothing: it grows from the first to the second. The second is the
-     * longest time a message can go unnoticed, unless its transaction commits long after it stored the message; such
-     * messages are found by a sweep, mostly within a second. Default: 50 ms to 1 s; each 10 ms to 1 day.
+     * The pause after a poll that found nothing; it grows from {@code min} to {@code max}. A message goes unnoticed for {@code
+     * max} at most, unless its transaction commits long after it stored the message: then a sweep finds it, mostly within a
+     * second. Default: 50 ms to 1 s; each 10 ms to 1 day.
      */
     public PollerBuilder idle(Duration min, Duration max) {
         this.minIdle = Require.between("idle min", min, SHORTEST, DAY);
@@ -227,17 +231,17 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** How often it looks for items past their retention, 10 ms to 1 day. Default: 1 min. */
+    /** How often the poller removes items whose retention is over, 10 ms to 1 day. Default: 1 min. */
     public PollerBuilder purgeEvery(Duration purgeEvery) {
         this.purgeEvery = Require.between("purgeEvery", purgeEvery, SHORTEST, DAY);
         return this;
     }
 
     /**
-     * Only these topics, so that several pollers can share one table. Default: those with a route of {@link
-     * Destination#byTopic()} without {@link Routes#otherwise otherwise}, or with a handler of {@link Handlers} that {@link
-     * UnknownTopic#LEAVE leave} others; with any other destination all. An item of another topic holds back its key for this
-     * poller too.
+     * The poller claims only these topics, so that several pollers can share one table. Default: the topics with a route, if the destination is
+     * {@link Routes} without {@link Routes#otherwise otherwise} or {@link TransactionalRoutes} that {@link
+     * UnroutedTopic#LEAVE leave} others; with any other destination all. An item of another topic holds back its key for
+     * this poller too.
      */
     public PollerBuilder topics(String... topics) {
         for (String topic : topics) {
@@ -280,15 +284,15 @@ public final class PollerBuilder {
 
     /** The topics to claim; none means all. */
     private Set<String> claimed() {
-        ByTopic routes = destination == null ? null : ByTopic.of(destination);
-        if (!topics.isEmpty() || routes == null || routes.isForAll()) {
+        Routing routing = destination == null ? null : Routing.of(destination);
+        if (!topics.isEmpty() || routing == null || routing.takesAllTopics()) {
             return Set.copyOf(topics);
         }
-        if (routes.routes().isEmpty()) {
+        if (routing.destinations().isEmpty()) {
             throw new IllegalStateException(
-                    "the poller's destination has no route; add route(...) or otherwise(...) to Destination.byTopic()");
+                    "the poller's destination has no route; add route(...) or otherwise(...) to byTopic()");
         }
-        return Set.copyOf(routes.routes().keySet());
+        return Set.copyOf(routing.destinations().keySet());
     }
 
     private PollerOptions options() {

@@ -12,11 +12,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Prolongs the leases of everything in flight when a third of their length is gone. A call that takes
- * longer than the maximum is interrupted and not prolonged any more; a run of which one lease is lost is
- * lost altogether. A run of which another transaction has locked a row keeps the deadline it has, and is tried again at
- * the next look. A run to which nothing happens for as long is given back if nothing of it was begun; otherwise
- * its leases expire. So no mishap in the poller itself can hold a row for ever.
+ * Renews the leases of everything in flight when a third of their length is over.
+ *
+ * <ul>
+ *   <li>A call that takes longer than the maximum delivery time is interrupted, and its leases are not renewed any more.
+ *   <li>If one lease of a run is lost, the run is lost.
+ *   <li>If another transaction has locked a row of a run, the run keeps its deadline, and the renewal is tried again soon.
+ *   <li>A run to which nothing happens for a long time is given back if nothing of it was begun; otherwise its leases expire.
+ *       So no failure inside the poller can hold a row for ever.
+ * </ul>
  */
 final class Renewer {
     private final PollerOptions options;
@@ -24,15 +28,15 @@ final class Renewer {
     private final Settler settler;
     private final Verdicts verdicts;
     private final ErrorReport errors;
-    private final Runnable onStuck;
+    private final Dispatcher dispatcher;
 
-    Renewer(PollerOptions options, InFlight inFlight, Settler settler, ErrorReport errors, Runnable onStuck) {
-        this.options = options;
-        this.inFlight = inFlight;
+    Renewer(PollerContext context, Settler settler, Dispatcher dispatcher) {
+        this.options = context.options();
+        this.inFlight = context.inFlight();
         this.settler = settler;
         this.verdicts = new Verdicts(options);
-        this.errors = errors;
-        this.onStuck = onStuck;
+        this.errors = context.errors();
+        this.dispatcher = dispatcher;
     }
 
     /** How often to look: twice in a third of the lease. */
@@ -67,7 +71,7 @@ final class Renewer {
     private void giveUp(Run run) {
         if (run.isUntouched()) {
             settler.add(verdicts.releaseRest(run)); // our workers hang; another poller may have time
-            onStuck.run();
+            dispatcher.forgetPromised();
         } else {
             lose(run);
         }

@@ -4,9 +4,9 @@ import dev.outbox.internal.Require;
 import java.time.Duration;
 
 /**
- * Thrown by a destination that asks to be called again later: the broker is throttling, a window is
- * closed. It counts neither as a failure nor as an attempt; the poller's maximum age bounds how long an
- * item can be put off.
+ * Thrown by a destination that asks to be called again later: the broker throttles, or a time window is
+ * closed. It counts neither as a failure nor as an attempt. {@link PollerBuilder#maxAge} bounds how long an item can be put
+ * off.
  */
 public class RetryAfterException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -108,7 +108,7 @@ final class Route {
         }
     }
 
-    /** The latest so many entries. */
+    /** Keeps the latest {@link #MOST} entries. */
     private static final class Recent<T> extends LinkedHashMap<String, T> {
         private static final long serialVersionUID = 1L;
 
@@ -282,7 +282,7 @@ final class Route {
     /**
      * Asks for the one call that a slow route allows now; null if it allows none.
      *
-     * @param longest after this long the permit is given to the next who asks
+     * @param longest after this long the permit is given to the next caller that asks
      */
     synchronized @Nullable Permit permit(long now, Duration longest) {
         if (!slow || isCalling(now) || nextCall - now > 0) {

@@ -26,20 +26,20 @@ final class RouteTable {
     /** The route of every other topic. */
     private final Route otherwise;
 
-    /** Those that items of this poller can go to. */
+    /** The routes that items of this poller can take. */
     private final List<Route> all;
 
-    /** The same without the route of topics that have no destination: those items are only refused. */
+    /** The same routes, but without that of topics that have no destination: those items are only refused. */
     private final List<Route> destinations;
 
     RouteTable(PollerOptions options, Object destination) {
         this.options = options;
-        ByTopic routes = ByTopic.of(destination);
-        this.byTopic = routes == null
+        Routing routing = Routing.of(destination);
+        this.byTopic = routing == null
                 ? Map.of()
-                : routes.routes().entrySet().stream()
+                : routing.destinations().entrySet().stream()
                         .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, route -> route(route.getValue())));
-        this.otherwise = route(routes == null ? destination : routes.otherwise());
+        this.otherwise = route(routing == null ? destination : routing.otherwise());
         Set<Route> distinct = new HashSet<>();
         if (options.topics().isEmpty()) {
             distinct.addAll(byTopic.values());
@@ -47,7 +47,7 @@ final class RouteTable {
         }
         options.topics().forEach(topic -> distinct.add(of(topic)));
         this.all = List.copyOf(distinct);
-        boolean refuses = routes != null && routes.otherwise() == destination;
+        boolean refuses = routing != null && routing.otherwise() == destination;
         this.destinations =
                 all.stream().filter(route -> !refuses || route != otherwise).toList();
     }
@@ -61,7 +61,7 @@ final class RouteTable {
         return destinations.size() > 1;
     }
 
-    /** Those with a destination, whose calls may take long. */
+    /** The routes with a destination, whose calls may take long. */
     List<Route> destinations() {
         return destinations;
     }

@@ -1,7 +1,6 @@
 package dev.outbox.delivery;
 
 import dev.outbox.WorkItem;
-import dev.outbox.spi.Claim;
 import dev.outbox.spi.Lease;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -16,8 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Run {
     private final List<WorkItem> items;
-    private final Claim claim;
-    private final long claimNumber;
+    private final TimedClaim claim;
 
     /** Items without a settle yet. */
     private final Set<String> open = new HashSet<>();
@@ -31,7 +29,7 @@ final class Run {
     /** Items that a settle under way ends. */
     private final Set<String> settling = new HashSet<>();
 
-    /** Items that take no room, for another transaction has locked their rows. */
+    /** Items that take no room, because another transaction has locked their rows. */
     private final Set<String> aside = new HashSet<>();
 
     private @Nullable DeliveryCall call;
@@ -45,12 +43,11 @@ final class Run {
     /** When something last happened to it: it was claimed, begun, called, judged or settled. */
     private long progress;
 
-    Run(List<WorkItem> items, Claim claim, long claimNumber, long claimed, long deadline) {
+    Run(List<WorkItem> items, TimedClaim claim) {
         this.items = List.copyOf(items);
         this.claim = claim;
-        this.claimNumber = claimNumber;
-        this.progress = claimed;
-        this.deadline = deadline;
+        this.progress = claim.began();
+        this.deadline = claim.deadline();
         items.forEach(item -> open.add(item.id()));
     }
 
@@ -96,20 +93,20 @@ final class Run {
     }
 
     long claimNumber() {
-        return claimNumber;
+        return claim.number();
     }
 
     /** Whether its claim may have left something behind. */
     boolean claimHadMore() {
-        return claim.more();
+        return claim.claim().more();
     }
 
     Instant claimedAt() {
-        return claim.at();
+        return claim.claim().at();
     }
 
     Lease lease(WorkItem item) {
-        return claim.lease(item);
+        return claim.claim().lease(item);
     }
 
     /** The item whose delivery would begin next, or null at the end. */
@@ -207,7 +204,7 @@ final class Run {
         return open.remove(item.id());
     }
 
-    /** Whether it takes no room, for another transaction has locked its row. */
+    /** Whether it takes no room, because another transaction has locked its row. */
     synchronized boolean isAside(WorkItem item) {
         return aside.contains(item.id());
     }

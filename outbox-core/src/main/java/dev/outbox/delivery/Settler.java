@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Collects verdicts and settles them, as many as have come together in one statement. Each settlement
- * carries the token of its own claim. A settle that fails is tried again until the lease is over; by then
- * somebody else may own the item, and it is dropped.
+ * carries the token of its own claim. A settle that fails is tried again until the lease is over; then
+ * another poller may own the item, and the verdict is dropped.
  *
  * <p>Verdicts on items whose rows another transaction has locked are put aside and tried again by themselves, until the
  * source answers that they are settled or lost: while a row is locked no other poller can take it, whatever its lease
@@ -52,15 +52,17 @@ final class Settler {
 
     private long lockedTry;
 
-    private final Consumer<Verdict> onSettled;
+    private final HeartbeatSender heartbeat;
     private final FailureLog log;
     private final ErrorReport errors;
+    private final Consumer<Verdict> onSettled;
 
-    Settler(PollerOptions options, InFlight inFlight, FailureLog log, ErrorReport errors, Consumer<Verdict> onSettled) {
-        this.options = options;
-        this.inFlight = inFlight;
-        this.log = log;
-        this.errors = errors;
+    Settler(PollerContext context, Consumer<Verdict> onSettled) {
+        this.options = context.options();
+        this.inFlight = context.inFlight();
+        this.heartbeat = context.heartbeat();
+        this.log = context.log();
+        this.errors = context.errors();
         this.onSettled = onSettled;
     }
 
@@ -110,7 +112,7 @@ final class Settler {
         } while (left > 0 && !stops.getAsBoolean() && added.await(left));
     }
 
-    /** Settles one statement's worth, and what is put aside when its time has come; what could not be settled stays. */
+    /** Settles as much as one statement takes, and what was put aside if it is time. What could not be settled stays. */
     void flush() {
         List<List<Verdict>> groups = new ArrayList<>();
         Map<Lease, Verdict> verdicts = new LinkedHashMap<>();
@@ -181,7 +183,7 @@ final class Settler {
         }
     }
 
-    /** All leases that have ended make room before anybody is told of one. */
+    /** First makes room for all leases that have ended, and then tells of them. */
     private void book(Map<Lease, Verdict> verdicts, Unchanged unchanged) {
         verdicts.values().forEach(verdict -> locked.remove(verdict.run()));
         verdicts.forEach((lease, verdict) -> {
@@ -208,7 +210,7 @@ final class Settler {
         LOG.debug("poller {}: {} is locked by another transaction, settling it later", options.name(), verdict.item());
     }
 
-    /** Back to the front, in order; but what is not ours any more is dropped. */
+    /** Puts verdicts back at the front, in their order, and drops those whose leases are lost. */
     private void putBack(List<List<Verdict>> groups) {
         long now = options.now();
         List<WorkItem> lost = new ArrayList<>();
@@ -229,7 +231,7 @@ final class Settler {
         inFlight.settled(verdict.run(), verdict.item());
     }
 
-    /** Tells of a verdict whose lease has ended. It throws nothing: others wait to be told of. */
+    /** Tells of a verdict whose lease has ended. It throws nothing, because there may be more verdicts to tell of. */
     void tell(Verdict verdict, boolean fenced) {
         WorkItem item = verdict.item();
         if (fenced) {
@@ -243,7 +245,10 @@ final class Settler {
             });
             errors.guarded("settle", () -> options.emit(() -> event(verdict)));
         }
-        errors.guarded("settle", () -> onSettled.accept(verdict));
+        errors.guarded("settle", () -> {
+            heartbeat.delivered(verdict.delivery());
+            onSettled.accept(verdict);
+        });
     }
 
     private OutboxEvent event(Verdict verdict) {

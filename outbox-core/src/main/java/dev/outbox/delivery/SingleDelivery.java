@@ -21,11 +21,11 @@ final class SingleDelivery extends OneByOneDelivery {
         } catch (Throwable failure) {
             outcome = Verdicts.outcome(failure);
         }
-        DeliveryCall.Interruption interruption = call.end();
+        call.end();
         run.called(options.now());
         if (outcome instanceof Outcome.Done) {
             accepted(item, call);
         }
-        return settle(judge(run, item, outcome, call, interruption, false));
+        return settle(judge(run, item, outcome, call, false));
     }
 }

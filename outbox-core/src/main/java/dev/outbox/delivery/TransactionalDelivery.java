@@ -65,24 +65,24 @@ final class TransactionalDelivery extends OneByOneDelivery {
             accepted(item, call);
         } finally {
             settler.tell(done, fenced);
-            settler.wake(); // whoever waits for room is told by the settling thread
+            settler.wake(); // the settling thread tells a claim that waits for room
         }
         return !fenced;
     }
 
     private boolean failed(Run run, WorkItem item, Throwable failure, Step step, DeliveryCall call) {
-        DeliveryCall.Interruption interruption = call.end();
+        call.end();
         run.called(options.now());
-        if (interruption == null && !run.isTakenAway() && isOurs(item, failure, step)) {
+        if (call.endedBy() == null && !run.isTakenAway() && isOurs(item, failure, step)) {
             return settle(verdicts.excused(run, item, failure, routes.of(item).pause(), call.started()));
         }
-        return settle(judge(run, item, Verdicts.outcome(failure), call, interruption, false));
+        return settle(judge(run, item, Verdicts.outcome(failure), call, false));
     }
 
     /**
-     * Whether our own part failed, rather than the handler. A connection that could not be opened always is ours. One that
-     * was lost in the handler's hands may have been killed by the message, so each item is excused once. A settle that may
-     * succeed the next time, for another transaction had locked the row, is no fault of the handler's.
+     * Whether the poller's part failed, rather than the handler. A connection that could not be opened always is the poller's
+     * part. The message may have killed a connection that the handler lost, so each item is excused once. A settle that may
+     * succeed the next time, because another transaction had locked the row, is not the handler's fault.
      */
     private boolean isOurs(WorkItem item, Throwable failure, Step step) {
         if (step == Step.OPEN) {

@@ -13,13 +13,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delivers runs on an executor, at most so many at a time. A worker takes runs until none is left and then
- * goes; so an executor of threads, a shared pool and virtual threads all serve, and an idle poller holds
- * none of them.
+ * Delivers runs on an executor, a limited number at a time. A worker takes runs until none is left and then
+ * ends; so a pool of the poller's own, a shared pool and virtual threads all serve, and an idle poller holds
+ * no thread.
  *
  * <p>Where there are several destinations, each route has a lane, and lanes with waiting runs take turns. A route whose calls
  * hang must not get hold of all workers, and it is too late to find that out when it has. So a route gets one more worker
@@ -31,7 +30,7 @@ final class Workers {
     private final int concurrency;
     private final Delivery delivery;
     private final RouteTable routes;
-    private final Consumer<Throwable> onError;
+    private final ErrorReport errors;
 
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
@@ -56,15 +55,15 @@ final class Workers {
     /** What a worker does next. */
     private record Job(Lane lane, List<Run> runs) {}
 
-    Workers(Executor executor, int concurrency, Delivery delivery, RouteTable routes, Consumer<Throwable> onError) {
+    Workers(Executor executor, PollerContext context, Delivery delivery) {
         this.executor = executor;
-        this.concurrency = concurrency;
+        this.concurrency = context.options().concurrency();
         this.delivery = delivery;
-        this.routes = routes;
-        this.onError = onError;
+        this.routes = context.routes();
+        this.errors = context.errors();
     }
 
-    /** @throws RejectedExecutionException if the executor takes no more work and nobody is at it */
+    /** @throws RejectedExecutionException if the executor takes no more work and no worker is running */
     void add(Collection<Run> runs) {
         synchronized (lock) {
             runs.forEach(this::queue);
@@ -85,7 +84,7 @@ final class Workers {
         waiting.add(lane);
     }
 
-    /** Counts no longer on tasks that were not begun: an executor that was shut down may have dropped them. */
+    /** Stops counting on tasks that were not begun: an executor that was shut down may have dropped them. */
     void forgetPromised() {
         for (Worker worker : List.copyOf(promised)) {
             if (promised.remove(worker)) {
@@ -94,7 +93,7 @@ final class Workers {
         }
     }
 
-    /** Runs that nobody has begun; they are the caller's now. */
+    /** Takes the runs that no worker has begun; the caller is responsible for them now. */
     List<Run> takeQueued() {
         List<Run> runs = new ArrayList<>();
         synchronized (lock) {
@@ -112,7 +111,7 @@ final class Workers {
         return threads.contains(Thread.currentThread());
     }
 
-    /** Waits until nobody delivers any more. An interrupt does not end the wait, and is restored after it. */
+    /** Waits until no worker is left. An interrupt does not end the wait, and is restored after it. */
     boolean awaitIdle(long nanos) {
         long end = System.nanoTime() + nanos;
         boolean interrupted = false;
@@ -154,7 +153,7 @@ final class Workers {
         }
     }
 
-    /** One that was forgotten and comes after all needs a place again. */
+    /** A worker that was forgotten and starts after all needs a place again. */
     private final class Worker implements Runnable {
         @Override
         public void run() {
@@ -175,7 +174,7 @@ final class Workers {
             }
             left = true;
         } catch (Throwable error) {
-            onError.accept(error);
+            errors.survived("deliver", error);
         } finally {
             if (!left) {
                 leave(); // its place must not be lost
@@ -190,11 +189,11 @@ final class Workers {
         try {
             goOn = delivery.deliver(job.runs);
         } catch (Throwable error) {
-            onError.accept(error);
+            errors.survived("deliver", error);
         } finally {
             done(job, goOn);
         }
-        start(goOn.size()); // other workers, for this one may take a run that hangs
+        start(goOn.size()); // other workers, because this one may take a run that hangs
     }
 
     private void done(Job job, List<Run> goOn) {

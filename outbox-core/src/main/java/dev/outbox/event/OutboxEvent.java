@@ -7,9 +7,14 @@ import dev.outbox.spi.Lease;
 import java.time.Duration;
 import java.util.List;
 
-/** Something that happened to work items. New kinds may be added; a listener ignores what it does not know. */
-public sealed interface OutboxEvent {
-    /** Stored in the caller's transaction, which may still roll back. */
+/**
+ * Something that happened to work items. Each kind of event is a record of this interface.
+ *
+ * <p>A later version may bring new kinds, and new components of a kind. So a {@code switch} over events needs a {@code
+ * default}, and a listener reads a component by its accessor rather than by a record pattern.
+ */
+public interface OutboxEvent {
+    /** These messages were stored in the caller's transaction, which may still roll back. */
     record Enqueued(List<Message> messages) implements OutboxEvent {}
 
     /** An inbox was given a message, for the first time or again, in a transaction that may still roll back. */
@@ -18,48 +23,51 @@ public sealed interface OutboxEvent {
     /** An inbox was given another message under an id that it knows: it was neither stored nor processed. */
     record Conflict(String consumer, String source, String messageId, Receipt receipt) implements OutboxEvent {}
 
-    /** A source was asked for items, and had so many; zero is told too. */
+    /** A poller claimed from its source and got so many items; also if it got none. */
     record Polled(String poller, int items, Duration took) implements OutboxEvent {}
 
-    /** Leased to a poller. */
+    /** These items were leased to a poller. */
     record Claimed(String poller, List<WorkItem> items, Duration took) implements OutboxEvent {}
 
-    /** Delivered, and settled as Done. {@code delivery} is the time the destination took. */
+    /** The item was delivered, and settled as Done. {@code delivery} is the time the destination took. */
     record Done(String poller, WorkItem item, Duration delivery) implements OutboxEvent {}
 
-    /** Ready again after a failure, due after the delay. */
+    /** The item failed; it is Ready again, and due after the delay. */
     record Retried(String poller, WorkItem item, Duration delay, String error) implements OutboxEvent {}
 
-    /** Given up: a permanent failure, no attempt left, or older than the maximum age. */
+    /** The item was given up: the failure was permanent, no attempt was left, or it was older than the maximum age. */
     record Dead(String poller, WorkItem item, String error) implements OutboxEvent {}
 
-    /** About to be settled as Done without having been handled, as {@code UnknownTopic.IGNORE} wants. */
+    /** The item is about to be settled as Done although no handler took it, because of {@code UnroutedTopic.IGNORE}. */
     record Ignored(String poller, WorkItem item) implements OutboxEvent {}
 
-    /** Given back without a verdict: shutdown, an earlier item of its key failed, or its destination accepts nothing. */
+    /**
+     * The item was given back undelivered: the poller stops, an earlier item of the key failed, or the destination accepts
+     * nothing.
+     */
     record Released(String poller, WorkItem item) implements OutboxEvent {}
 
-    /** A settle that came too late: the lease was lost, and nothing was changed. */
+    /** A settle of the item came too late: the lease was lost, and nothing was changed. */
     record Fenced(String poller, WorkItem item) implements OutboxEvent {}
 
-    /** Leases prolonged. */
+    /** These leases were renewed. */
     record Renewed(String poller, List<Lease> leases) implements OutboxEvent {}
 
-    /** Items dropped undelivered or interrupted, because their lease ran out or was taken. */
+    /** The poller dropped or interrupted these items, because their lease expired or was taken. */
     record LeaseLost(String poller, List<WorkItem> items) implements OutboxEvent {}
 
-    /** A destination accepts nothing, and is called less often until it does. {@code topic} is one of its. */
+    /** A destination accepts nothing, and is called less often until it does. {@code topic} is one of its topics. */
     record DestinationDown(String poller, String topic, Throwable cause, Duration pause) implements OutboxEvent {}
 
     /** A destination that was called less often has accepted an item. */
     record DestinationUp(String poller, String topic) implements OutboxEvent {}
 
-    /** Done items removed by retention. */
+    /** So many Done items were removed, because their retention was over. */
     record Purged(int count) implements OutboxEvent {}
 
     /**
-     * An {@link Error} was thrown and survived. {@code where} is {@code destination}, or the part of the poller whose
-     * thread it was: claim, settle, renew, purge or deliver.
+     * The poller survived an {@link Error}. {@code where} is {@code destination}, or the thread of the poller on which it was
+     * thrown: claim, settle, renew, purge or deliver.
      */
     record ErrorSurvived(String poller, String where, Throwable error) implements OutboxEvent {}
 

@@ -1,4 +1,4 @@
-/** What happens to work items, told to a listener: the base of metrics and tracing. */
+/** Events: what happens to work items, as a listener is told. Metrics and tracing are built on them. */
 @NullMarked
 package dev.outbox.event;
 

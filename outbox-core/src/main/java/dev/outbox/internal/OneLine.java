@@ -3,7 +3,7 @@ package dev.outbox.internal;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Text from outside as it may stand in a log: without line breaks or other control characters, it forges no line. */
+/** Text from outside for a log: without line breaks and other control characters, so that it cannot forge a line. */
 public final class OneLine {
     private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\u2028\\u2029]+");
 

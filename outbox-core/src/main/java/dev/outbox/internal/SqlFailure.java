@@ -24,7 +24,7 @@ public final class SqlFailure {
 
     /**
      * Errors of SQL Server whose text quotes values: conversions (241, 242, 245, 295, 8114, 8115), truncation (2628, 8152),
-     * keys (2601, 2627), constraints (515, 547). From 50000 on somebody's trigger wrote it.
+     * keys (2601, 2627), constraints (515, 547). From 50000 on a trigger or procedure of the user wrote it.
      */
     private static final Set<Integer> QUOTING =
             Set.of(241, 242, 245, 295, 515, 547, 2601, 2627, 2628, 8114, 8115, 8152);
@@ -108,7 +108,7 @@ public final class SqlFailure {
 
     /**
      * The first line only: details may quote the row. So may the first line where a value was refused (class
-     * 22) or somebody's trigger wrote it (P0).
+     * 22) or a trigger of the user wrote it (P0).
      */
     private static String describe(SQLException e) {
         String state = String.valueOf(e.getSQLState());

@@ -8,12 +8,12 @@ import java.util.List;
 /**
  * What a claim leased.
  *
- * @param ownerToken a fresh one, shared by the items of this claim
- * @param at the source's clock when it claimed
+ * @param ownerToken a fresh token, shared by the items of this claim
+ * @param at when the items were claimed, by the source's clock
  * @param items the leased items, by sequence; items of one key are consecutive unfinished items of it
- * @param dead items found with an expired lease and no attempt left, or that cannot be read: they are Dead now
+ * @param dead items that had an expired lease and no attempt left, or that cannot be read: they are Dead now
  * @param reclaimed items whose lease had expired and which are Ready again; without their payloads
- * @param more whether another claim right now may find items; false means wait
+ * @param more whether another claim may find items right now; if not, the poller waits
  */
 public record Claim(
         String ownerToken,
@@ -30,7 +30,7 @@ public record Claim(
         reclaimed = List.copyOf(reclaimed);
     }
 
-    /** With nothing reclaimed. */
+    /** A claim that reclaimed nothing. */
     public Claim(String ownerToken, Instant at, List<WorkItem> items, List<WorkItem> dead, boolean more) {
         this(ownerToken, at, items, dead, List.of(), more);
     }

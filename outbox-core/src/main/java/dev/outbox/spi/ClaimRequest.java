@@ -12,10 +12,10 @@ import java.util.Set;
  * @param maxBytes a claim ends with the item whose payload brings it to this many bytes, at least 1
  * @param lease how long the lease lasts, 10 ms to 1 day, by the source's clock
  * @param maxAttempts an item whose lease expired on this attempt becomes Dead instead of being leased again
- * @param topics only these; empty means all
- * @param except not these, for now: their destination accepts nothing
+ * @param topics claim only these; empty means all
+ * @param except do not claim these now: their destination accepts nothing
  * @param onDead whether an item that becomes Dead at this claim blocks its key
- * @param owner the poller's name, for people to read
+ * @param owner the poller's name, stored for operators
  */
 public record ClaimRequest(
         int count,
@@ -40,7 +40,7 @@ public record ClaimRequest(
     /** About 16 MiB. */
     public static final int STANDARD_BYTES = 16 << 20;
 
-    /** {@link #STANDARD_BYTES}, without exceptions; Dead items are skipped by their key. */
+    /** A request for up to {@link #STANDARD_BYTES}, of no excepted topics; Dead items do not block their key. */
     public ClaimRequest(int count, Duration lease, int maxAttempts, Set<String> topics, String owner) {
         this(count, STANDARD_BYTES, lease, maxAttempts, topics, Set.of(), OnDead.SKIP, owner);
     }

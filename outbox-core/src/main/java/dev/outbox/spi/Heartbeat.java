@@ -5,18 +5,18 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a poller tells of itself now and then, for operators to see. Lengths of time, because a source may have another
+ * The state of a poller, as it reports it twice a minute for operators. Times are durations, because a source may have another
  * clock.
  *
- * @param poller its name
- * @param version of this library
- * @param running since when it runs
+ * @param poller the poller's name
+ * @param version the version of this library
+ * @param running how long the poller has been running
  * @param sinceSuccess how long ago it last claimed without an error, even if it found nothing; null if it never did
- * @param lease how long its leases are
- * @param longestDelivery of those that were settled since it runs
+ * @param lease the length of its leases
+ * @param longestDelivery the longest delivery that was settled since it started
  * @param lastError the last {@link Error} that it survived, in one line; null if there was none
- * @param sinceError how long ago that was; null if there was none
- * @param last whether it is about to stop, so that nobody misses it
+ * @param sinceError how long ago that error was; null if there was none
+ * @param last whether the poller is about to stop, so that no further heartbeat is expected
  */
 public record Heartbeat(
         String poller,

@@ -6,28 +6,28 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to become of one leased item.
+ * How the lease of one item ends.
  *
  * @param delay for RETRY: how long until it is due again
  * @param error kept as the item's last error; null leaves what is there
- * @param attemptsGivenBack how many attempts are taken off again, the one counted at claim included
+ * @param attemptsGivenBack how many attempts are subtracted again, the one counted at claim included
  * @param onDead for DEAD: whether the item blocks its key
  */
 public record Settlement(
         Lease lease, Kind kind, Duration delay, @Nullable String error, int attemptsGivenBack, OnDead onDead) {
 
-    /** Longer errors are cut. */
+    /** The most characters of an error; longer ones are cut. */
     public static final int MAX_ERROR = 2_000;
 
-    /** The four ends of a lease. */
+    /** How a lease can end. */
     public enum Kind {
-        /** Delivered. */
+        /** The item was delivered. */
         DONE,
-        /** Ready again, due after the delay. */
+        /** The item is Ready again, and due after the delay. */
         RETRY,
-        /** Given up. */
+        /** The item is given up. */
         DEAD,
-        /** Ready again at once, as if it had not been claimed. */
+        /** The item is Ready again at once, as if it had not been claimed. */
         RELEASE
     }
 
@@ -50,12 +50,12 @@ public record Settlement(
         return retry(lease, delay, error, 0);
     }
 
-    /** A retry that gives this many attempts back; with one it counts as no attempt. */
+    /** A retry that gives back this many attempts; if that is one, this attempt does not count. */
     public static Settlement retry(Lease lease, Duration delay, String error, int attemptsGivenBack) {
         return new Settlement(lease, Kind.RETRY, delay, error, attemptsGivenBack, OnDead.SKIP);
     }
 
-    /** Dead, and skipped by its key. */
+    /** The item is Dead, and does not block its key. */
     public static Settlement dead(Lease lease, String error) {
         return dead(lease, error, OnDead.SKIP);
     }
@@ -64,7 +64,7 @@ public record Settlement(
         return new Settlement(lease, Kind.DEAD, Duration.ZERO, error, 0, onDead);
     }
 
-    /** @param delivered whether delivery had started: then the attempt stays counted */
+    /** @param delivered whether delivery had begun: then the attempt stays counted */
     public static Settlement release(Lease lease, boolean delivered) {
         return new Settlement(lease, Kind.RELEASE, Duration.ZERO, null, delivered ? 0 : 1, OnDead.SKIP);
     }

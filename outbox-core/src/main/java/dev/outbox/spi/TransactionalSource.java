@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** A source in a database, which can settle inside a transaction together with a handler's effects. */
+/** A source in a database that can settle in the same transaction as a handler's effects. */
 public interface TransactionalSource extends Source {
     /**
      * Opens a READ COMMITTED transaction on a connection of the source's own, whatever the default of its pool. A renewal of
@@ -15,8 +15,8 @@ public interface TransactionalSource extends Source {
     Transaction begin();
 
     /**
-     * The default isolation of the source's connections where it is not READ COMMITTED, for a poller to warn that its handlers
-     * run at another level. Default: none.
+     * The default isolation of the source's connections, if it is not READ COMMITTED: then a poller warns at its start that its
+     * handlers run at another level. Default: empty.
      */
     default Optional<String> replacedIsolation() {
         return Optional.empty();
@@ -24,8 +24,8 @@ public interface TransactionalSource extends Source {
 
     /**
      * {@link #settle(List)} inside this transaction, as its last statement: the caller then commits, or rolls back when
-     * fenced. It may change settings that last until the end of the transaction. It may wait for a row that another
-     * transaction has locked, for a part of the lease; then it throws.
+     * fenced. It may change settings of the database session that last until the end of the transaction. If another transaction has locked a row, it
+     * waits for a part of the lease at most, and then throws.
      *
      * @return the leases that were fenced
      */

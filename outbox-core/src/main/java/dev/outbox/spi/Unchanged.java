@@ -6,7 +6,7 @@ import java.util.Set;
 /**
  * The leases for which a settle or a renewal changed nothing.
  *
- * @param lost somebody else owns the item, or it is finished: the call was fenced, and will be if it is repeated
+ * @param lost another worker owns the item, or it is finished: the call was fenced, and would be again
  * @param locked the lease is still held, but another transaction has locked the item's row; the call may be repeated
  */
 public record Unchanged(Set<Lease> lost, Set<Lease> locked) {

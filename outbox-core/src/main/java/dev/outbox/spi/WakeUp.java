@@ -6,13 +6,14 @@ package dev.outbox.spi;
  */
 public interface WakeUp {
     /**
-     * From now on this is run whenever something was enqueued; it returns at once. Thread-safe.
+     * From now on runs this whenever something was enqueued. Thread-safe.
      *
-     * @return ends it
+     * @param wake returns at once
+     * @return closing it ends the subscription
      */
     Subscription subscribe(Runnable wake);
 
-    /** Ends by closing, any number of times. */
+    /** Ends when it is closed; closing it again does nothing. */
     interface Subscription extends AutoCloseable {
         @Override
         void close();

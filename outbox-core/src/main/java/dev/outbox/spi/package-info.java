@@ -1,4 +1,4 @@
-/** What a place that holds work items has to implement: {@link dev.outbox.spi.Source} and its values. */
+/** The interfaces that a place which holds work items implements: {@link dev.outbox.spi.Source} and its values. */
 @NullMarked
 package dev.outbox.spi;
 

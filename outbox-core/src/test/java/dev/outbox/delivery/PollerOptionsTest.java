@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 class PollerOptionsTest {
@@ -90,9 +91,13 @@ class PollerOptionsTest {
     }
 
     static PollerOptions options() {
+        return options(new NoItems(), System::nanoTime);
+    }
+
+    static PollerOptions options(Source source, LongSupplier ticker) {
         return new PollerOptions(
                 "p",
-                new NoItems(),
+                source,
                 10,
                 20,
                 65_536,
@@ -111,10 +116,10 @@ class PollerOptionsTest {
                 Set.of("a"),
                 List.of(),
                 new Emitter(List.of()),
-                System::nanoTime);
+                ticker);
     }
 
-    private static final class NoItems implements Source {
+    static class NoItems implements Source {
         @Override
         public Claim claim(ClaimRequest request) {
             return new Claim("token", Instant.EPOCH, List.of(), List.of(), false);

@@ -27,7 +27,7 @@ class SettleLingerTest {
             all.add(new WorkItem(
                     "item-" + i, i, 1, Instant.EPOCH, Message.to("t").key(key).payload("")));
         }
-        return new Run(all, new Claim("token", Instant.EPOCH, all, List.of(), false), 1, 0, 1);
+        return new Run(all, new TimedClaim(new Claim("token", Instant.EPOCH, all, List.of(), false), 1, 0, 1));
     }
 
     /** Delivers the next item of the run. */

@@ -13,9 +13,8 @@ import org.junit.jupiter.api.Test;
 
 class SettlerTest {
     private final PollerOptions options = PollerOptionsTest.options();
-    private final FailureLog log = new FailureLog(options);
-    private final InFlight inFlight = new InFlight(new RouteTable(options, new Object()));
-    private final ErrorReport errors = new ErrorReport(options, log, new HeartbeatSender(options));
+    private final PollerContext context = PollerContext.of(options, new Object());
+    private final InFlight inFlight = context.inFlight();
 
     @Test
     void anErrorWhileOneVerdictIsToldOfKeepsNoRoomAndTheOthersAreToldOf() {
@@ -24,9 +23,9 @@ class SettlerTest {
                         "item-" + i, i, 1, Instant.EPOCH, Message.to("a").payload("")))
                 .toList();
         Claim claim = new Claim("token", Instant.EPOCH, items, List.of(), false);
-        List<Run> runs = inFlight.add(claim, 1, options.now(), options.now() + Long.MAX_VALUE / 2);
+        List<Run> runs = inFlight.add(new TimedClaim(claim, 1, options.now(), options.now() + Long.MAX_VALUE / 2));
         List<WorkItem> told = new ArrayList<>();
-        Settler settler = new Settler(options, inFlight, log, errors, verdict -> {
+        Settler settler = new Settler(context, verdict -> {
             if (told.isEmpty()) {
                 told.add(verdict.item());
                 throw new LinkageError("while it is told of");

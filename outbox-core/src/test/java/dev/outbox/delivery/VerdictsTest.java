@@ -34,7 +34,7 @@ class VerdictsTest {
 
     private static Run run(Instant claimedAt, WorkItem... items) {
         Claim claim = new Claim("token", claimedAt, List.of(items), List.of(), false);
-        return new Run(List.of(items), claim, 1, 0, 1);
+        return new Run(List.of(items), new TimedClaim(claim, 1, 0, 1));
     }
 
     private Settlement failedOn(int attempt, Route.Standing standing) {

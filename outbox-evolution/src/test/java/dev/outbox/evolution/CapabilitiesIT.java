@@ -3,8 +3,10 @@ package dev.outbox.evolution;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.Priority;
 import dev.outbox.jdbc.Phase;
@@ -27,7 +29,7 @@ class CapabilitiesIT {
     @EnumSource(names = {"LEGACY", "ADDITIVE", "DUAL", "FLIPPED"})
     void anOutboxRefusesWhatItsPhaseLacks(Phase phase) throws SQLException {
         PhasedTable table = emptied(phase);
-        PostgresOutbox outbox = PostgresOutbox.create(table.pool());
+        Outbox outbox = PostgresOutbox.create(table.pool());
         Map<Message, Phase> from = Map.of(
                 MESSAGE.correlationId("c").id("0190a1b2-0000-7000-8000-000000000001"),
                 Phase.LEGACY,
@@ -54,7 +56,7 @@ class CapabilitiesIT {
     @EnumSource(names = {"LEGACY", "ADDITIVE", "DUAL", "FLIPPED"})
     void anInboxRefusesWhatItsPhaseLacks(Phase phase) throws SQLException {
         PhasedTable table = emptied(phase);
-        PostgresInbox inbox = PostgresInbox.builder(table.pool())
+        Inbox inbox = PostgresInbox.builder(table.pool())
                 .consumer(PhasedTable.CONSUMER)
                 .build();
         Map<Incoming, Phase> from = Map.of(
@@ -83,7 +85,7 @@ class CapabilitiesIT {
     @EnumSource(names = {"LEGACY", "ADDITIVE", "DUAL", "FLIPPED"})
     void theSameIdOfAnotherSourceIsNeitherADuplicateNorProcessed(Phase phase) throws SQLException {
         PhasedTable table = emptied(phase);
-        PostgresInbox inbox = PostgresInbox.builder(table.pool())
+        Inbox inbox = PostgresInbox.builder(table.pool())
                 .consumer(PhasedTable.CONSUMER)
                 .build();
         check(table, phase, Phase.FLIPPED, "inbox", tx -> {

@@ -3,6 +3,7 @@ package dev.outbox.evolution;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.OutboxMigrations;
@@ -95,7 +96,7 @@ class GuardedReadersIT extends WithLegacyTables {
             for (Phase phase : EnumSet.range(Phase.ADDITIVE, Phase.FLIPPED)) {
                 outbox.apply(snake.dataSource(), phase);
             }
-            PostgresOutbox node = PostgresOutbox.builder(snake.dataSource())
+            Outbox node = PostgresOutbox.builder(snake.dataSource())
                     .refreshInterval(Duration.ofMinutes(1))
                     .build();
             Source flipped = node.source();

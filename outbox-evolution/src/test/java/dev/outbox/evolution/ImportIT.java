@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Ack;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
 import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.Import;
@@ -50,7 +51,7 @@ class ImportIT {
         }
     }
 
-    private List<WorkItem> deliver(PostgresOutbox outbox, int count) {
+    private List<WorkItem> deliver(Outbox outbox, int count) {
         List<WorkItem> delivered = new CopyOnWriteArrayList<>();
         Poller poller = outbox.poller().to(delivered::add).start();
         try {
@@ -61,7 +62,7 @@ class ImportIT {
         return delivered;
     }
 
-    private void enqueue(PostgresOutbox outbox, Message message) throws SQLException {
+    private void enqueue(Outbox outbox, Message message) throws SQLException {
         try (Connection tx = database.dataSource().getConnection()) {
             tx.setAutoCommit(false);
             outbox.enqueue(tx, message);
@@ -140,7 +141,7 @@ class ImportIT {
     void aTableMovesToAnotherSchemaWhileApplicationsUseItsOldName() throws SQLException {
         run("CREATE SCHEMA tenant; CREATE SCHEMA core");
         OutboxMigrations.install(database.dataSource(), "tenant.outbox");
-        PostgresOutbox before = PostgresOutbox.builder(database.dataSource())
+        Outbox before = PostgresOutbox.builder(database.dataSource())
                 .table("tenant.outbox")
                 .build();
         enqueue(before, Message.to("t").key("k").payload("1"));
@@ -153,7 +154,7 @@ class ImportIT {
                 """);
         enqueue(before, Message.to("t").key("k").payload("2"));
 
-        PostgresOutbox after = PostgresOutbox.builder(database.dataSource())
+        Outbox after = PostgresOutbox.builder(database.dataSource())
                 .table("core.outbox")
                 .build();
         enqueue(after, Message.to("t").key("k").payload("3"));
@@ -166,9 +167,9 @@ class ImportIT {
     @Test
     void whatWasDeletedAfterItWasSentIsKeptFromNowOnAndTheOtherWayRound() throws SQLException {
         OutboxMigrations.install(database.dataSource());
-        PostgresOutbox deleting =
+        Outbox deleting =
                 PostgresOutbox.builder(database.dataSource()).ack(Ack.DELETE).build();
-        PostgresOutbox keeping =
+        Outbox keeping =
                 PostgresOutbox.builder(database.dataSource()).ack(Ack.KEEP).build();
 
         enqueue(deleting, Message.to("t").payload("1"));

@@ -3,6 +3,7 @@ package dev.outbox.evolution;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
@@ -55,7 +56,7 @@ class InterruptedUpgradeIT {
 
     /** A node that starts just now finds a table that it can work with. */
     private static boolean receives(Legacy legacy, String messageId) throws SQLException {
-        PostgresInbox inbox = PostgresInbox.builder(legacy.dataSource())
+        Inbox inbox = PostgresInbox.builder(legacy.dataSource())
                 .consumer("billing")
                 .refreshInterval(Duration.ofMinutes(1))
                 .build();

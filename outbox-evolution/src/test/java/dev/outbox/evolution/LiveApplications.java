@@ -1,12 +1,14 @@
 package dev.outbox.evolution;
 
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.WorkItem;
-import dev.outbox.delivery.Handlers;
 import dev.outbox.delivery.Poller;
+import dev.outbox.delivery.TransactionalDestination;
 import dev.outbox.postgres.PostgresInbox;
 import dev.outbox.postgres.PostgresOutbox;
 import java.sql.Connection;
@@ -66,7 +68,7 @@ final class LiveApplications implements AutoCloseable {
     final Map<String, Queue<Integer>> deliveredByKey = new ConcurrentHashMap<>();
 
     /** An instance of the new version. */
-    private record Node(PostgresOutbox outbox, PostgresInbox inbox, List<Poller> pollers) {}
+    private record Node(Outbox outbox, Inbox inbox, List<Poller> pollers) {}
 
     LiveApplications(DataSource dataSource, Spelling spelling) {
         this.dataSource = dataSource;
@@ -92,17 +94,18 @@ final class LiveApplications implements AutoCloseable {
     }
 
     private Node node() {
-        PostgresOutbox outbox = PostgresOutbox.builder(dataSource)
+        Outbox outbox = PostgresOutbox.builder(dataSource)
                 .refreshInterval(Duration.ofMillis(50))
                 .build();
-        PostgresInbox inbox = PostgresInbox.builder(dataSource)
+        Inbox inbox = PostgresInbox.builder(dataSource)
                 .consumer(CONSUMER)
                 .refreshInterval(Duration.ofMillis(50))
                 .build();
         List<Poller> pollers = List.of(
                 outbox.poller().to(item -> deliver(inbox, item)).concurrency(2).start(),
                 inbox.poller()
-                        .inTransaction(Handlers.on(QUEUE, (tx, item) -> carryOut(tx, item.payload())))
+                        .inTransaction(TransactionalDestination.byTopic()
+                                .route(QUEUE, (tx, item) -> carryOut(tx, item.payload())))
                         .concurrency(2)
                         .start());
         return new Node(outbox, inbox, pollers);
@@ -194,7 +197,7 @@ final class LiveApplications implements AutoCloseable {
         }
     }
 
-    private void deliver(PostgresInbox inbox, WorkItem item) throws Exception {
+    private void deliver(Inbox inbox, WorkItem item) throws Exception {
         if (item.topic().equals(POISON)) {
             throw new PermanentFailureException("refused");
         }
@@ -210,7 +213,7 @@ final class LiveApplications implements AutoCloseable {
         }
     }
 
-    private void arrive(PostgresInbox inbox, WorkItem item) throws SQLException {
+    private void arrive(Inbox inbox, WorkItem item) throws SQLException {
         Incoming incoming = Incoming.from(SHOP, item.messageId()).payload(item.payload());
         try {
             transaction(tx -> {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
@@ -26,7 +27,7 @@ class NoticedPhaseIT extends WithLegacyQueues {
     void whoWritesBothSidesCallsNoTriggerFunction() throws SQLException {
         for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
             upgrade(Upgrade.outbox("outbox"), phase);
-            PostgresOutbox outbox = outbox();
+            Outbox outbox = outbox();
             if (phase.before(Phase.FLIPPED)) { // after that enqueue names new columns only
                 refuseTheFunction();
             }
@@ -66,19 +67,19 @@ class NoticedPhaseIT extends WithLegacyQueues {
         for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
             upgrade(Upgrade.outbox("outbox"), phase);
         }
-        PostgresOutbox outbox = unaware();
+        Outbox outbox = unaware();
         commit(tx -> outbox.enqueueAll(
                 tx,
                 List.of(
                         Message.to("t").payload("1"),
                         Message.to("t").payload("2"),
                         Message.to("t").payload("3"))));
-        TransactionalSource source = outbox.source();
+        TransactionalSource source = (TransactionalSource) outbox.source();
         Claim claim = source.claim(CLAIM);
         List<Lease> leases = claim.items().stream().map(claim::lease).toList();
         assertThat(legacy.rows("SELECT [Status], [RetryCount], [OwnerToken] = owner_token FROM outbox"))
                 .containsExactly("1,1,t", "1,1,t", "1,1,t");
-        TransactionalSource another = unaware().source();
+        TransactionalSource another = (TransactionalSource) unaware().source();
 
         upgrade(Upgrade.outbox("outbox"), Phase.CLEAN);
 
@@ -95,7 +96,7 @@ class NoticedPhaseIT extends WithLegacyQueues {
     }
 
     /** One that looks at the table when it is built, and when a statement fails. */
-    private PostgresOutbox unaware() {
+    private Outbox unaware() {
         return PostgresOutbox.builder(pool)
                 .refreshInterval(Duration.ofMinutes(1))
                 .build();
@@ -124,7 +125,7 @@ class NoticedPhaseIT extends WithLegacyQueues {
     @Test
     void onlyATableOnItsWayIsWatched() throws SQLException {
         legacy.run(LegacyTables.outbox(Spelling.PASCAL, "watched"));
-        PostgresOutbox watched = watched();
+        Outbox watched = watched();
         assertThat(watchers()).hasSize(1);
         for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED, Phase.CLEAN)) {
             upgrade(Upgrade.outbox("watched"), phase);
@@ -136,7 +137,7 @@ class NoticedPhaseIT extends WithLegacyQueues {
         assertThat(watchers()).isEmpty();
     }
 
-    private PostgresOutbox watched() {
+    private Outbox watched() {
         return PostgresOutbox.builder(pool)
                 .table("watched")
                 .refreshInterval(Duration.ofMillis(20))

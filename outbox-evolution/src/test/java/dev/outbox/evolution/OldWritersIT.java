@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Finding.Concern;
@@ -63,7 +64,7 @@ class OldWritersIT {
 
     /** Everything that ours does to a row, so that none of it looks like an old application's work. */
     private static void work(Legacy legacy) throws SQLException {
-        PostgresOutbox outbox = PostgresOutbox.builder(legacy.dataSource())
+        Outbox outbox = PostgresOutbox.builder(legacy.dataSource())
                 .refreshInterval(Duration.ofMinutes(1))
                 .build();
         commit(

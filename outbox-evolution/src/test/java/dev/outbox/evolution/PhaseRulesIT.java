@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
-import dev.outbox.postgres.PostgresInbox;
-import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
@@ -29,7 +29,7 @@ class PhaseRulesIT extends WithLegacyQueues {
     @Test
     void whatAnOldApplicationSawButDidNotFinishIsFirstWhenItComesAgain() throws SQLException {
         OldInbox old = new OldInbox(Spelling.PASCAL, "inbox");
-        PostgresInbox inbox = inbox("billing");
+        Inbox inbox = inbox("billing");
         for (String id : List.of("seen", "processing", "done", "enqueued")) {
             commit(tx -> old.alreadyProcessed(tx, id, "shop", null));
         }
@@ -66,7 +66,7 @@ class PhaseRulesIT extends WithLegacyQueues {
         for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
             upgrade(Upgrade.inbox("inbox", "billing"), phase);
         }
-        PostgresInbox inbox = inbox("billing");
+        Inbox inbox = inbox("billing");
         for (String id : List.of("first", "second")) {
             commit(tx -> inbox.enqueue(
                     tx, Incoming.from("shop", id).topic("t").key("k").payload("p")));
@@ -93,7 +93,7 @@ class PhaseRulesIT extends WithLegacyQueues {
 
     @Test
     void whatWasClaimedByItsMessageIdIsSettledAfterItGotAnotherId() throws SQLException {
-        PostgresInbox inbox = inbox("billing");
+        Inbox inbox = inbox("billing");
         commit(tx -> inbox.enqueueAll(
                 tx,
                 List.of(
@@ -129,7 +129,7 @@ class PhaseRulesIT extends WithLegacyQueues {
     }
 
     /** A fresh item tells by its id that the library has noticed. */
-    private void awaitIdsOfItsOwn(PostgresInbox inbox) {
+    private void awaitIdsOfItsOwn(Inbox inbox) {
         await().atMost(Duration.ofMinutes(1)).until(() -> {
             String id = String.valueOf(System.nanoTime());
             commit(tx ->
@@ -144,7 +144,7 @@ class PhaseRulesIT extends WithLegacyQueues {
     void aStatusThatNobodyKnowsIsLeftAlone() throws SQLException {
         legacy.run("INSERT INTO outbox ([Topic], [Payload], [Status], [LockedUntil])"
                 + " SELECT 't', 'p', 7, now() - interval '1 hour' UNION ALL SELECT 't', 'p', 0, NULL");
-        PostgresOutbox outbox = outbox();
+        Outbox outbox = outbox();
 
         assertThat(outbox.source().claim(CLAIM).items()).hasSize(1);
         assertThat(outbox.source().claim(CLAIM).dead()).isEmpty();
@@ -176,7 +176,7 @@ class PhaseRulesIT extends WithLegacyQueues {
 
     @Test
     void aTextThatTheOldColumnCannotHoldIsRefused() throws SQLException {
-        PostgresInbox inbox = inbox("billing");
+        Inbox inbox = inbox("billing");
 
         assertThatThrownBy(() -> commit(tx ->
                         inbox.receive(tx, Incoming.from("shop", "m".repeat(65)).payload("p"))))

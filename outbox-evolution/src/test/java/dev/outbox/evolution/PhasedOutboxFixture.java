@@ -1,6 +1,7 @@
 package dev.outbox.evolution;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.spi.Source;
@@ -21,7 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class PhasedOutboxFixture implements SourceFixture {
     private final AtomicLong ticker = new AtomicLong();
     private final PhasedTable table;
-    private final PostgresOutbox outbox;
+    private final Outbox outbox;
     private final String id;
     private final String status;
     private final String attempts;

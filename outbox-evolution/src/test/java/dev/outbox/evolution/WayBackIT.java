@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Finding;
@@ -60,11 +61,11 @@ class WayBackIT {
         }
     }
 
-    private PostgresOutbox node(Duration refreshInterval) {
+    private Outbox node(Duration refreshInterval) {
         return PostgresOutbox.builder(pool).refreshInterval(refreshInterval).build();
     }
 
-    private void enqueue(PostgresOutbox node, String payload) throws SQLException {
+    private void enqueue(Outbox node, String payload) throws SQLException {
         try (Connection tx = pool.getConnection()) {
             tx.setAutoCommit(false);
             node.enqueue(tx, Message.to("t").payload(payload));
@@ -77,8 +78,8 @@ class WayBackIT {
     void newColumnsStayUntilEveryNodeHasHadTheTimeToNotice() throws Exception {
         to(Phase.ADDITIVE, outbox);
         legacy.run("ALTER TABLE outbox ADD COLUMN region text");
-        PostgresOutbox late = node(Duration.ofMinutes(1));
-        PostgresOutbox prompt = node(Duration.ofMillis(20));
+        Outbox late = node(Duration.ofMinutes(1));
+        Outbox prompt = node(Duration.ofMillis(20));
         PGSimpleDataSource migration = new PGSimpleDataSource();
         migration.setUrl(legacy.jdbcUrl());
         migration.setApplicationName("back");

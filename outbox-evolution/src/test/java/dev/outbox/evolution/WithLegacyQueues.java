@@ -1,6 +1,8 @@
 package dev.outbox.evolution;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Inbox;
+import dev.outbox.Outbox;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import dev.outbox.postgres.PostgresInbox;
@@ -34,13 +36,13 @@ abstract class WithLegacyQueues {
         legacy.close();
     }
 
-    PostgresOutbox outbox() {
+    Outbox outbox() {
         return PostgresOutbox.builder(pool)
                 .refreshInterval(Duration.ofMillis(20))
                 .build();
     }
 
-    PostgresInbox inbox(String consumer) {
+    Inbox inbox(String consumer) {
         return PostgresInbox.builder(pool)
                 .consumer(consumer)
                 .refreshInterval(Duration.ofMillis(20))

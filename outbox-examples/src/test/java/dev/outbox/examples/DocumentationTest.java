@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -13,9 +14,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The code in docs is cut out of tests of this project, which are compiled and run. */
+/** The code in the documentation is cut out of code of this project that is compiled and run. */
 class DocumentationTest {
     private static final Path DOCS = Path.of("../docs");
+    private static final Path QUICKSTART = Path.of("../outbox-quickstart");
 
     @TestFactory
     Stream<DynamicTest> javaBlocksAreCodeOfTheseTests() throws IOException {
@@ -25,6 +27,23 @@ class DocumentationTest {
     @TestFactory
     Stream<DynamicTest> sqlBlocksAreCodeOfTheseTests() throws IOException {
         return blocksArePartOf("", "sql");
+    }
+
+    @Test
+    void theReadmeShowsCodeOfTheQuickstartAndOfTheExamples() throws IOException {
+        List<String> code = new ArrayList<>(sources(QUICKSTART.resolve("src/main"), ".java"));
+        code.addAll(sources(Path.of("src/test"), ".java"));
+
+        assertThat(javaBlocks(read(Path.of("../README.md")))).isNotEmpty().allMatch(block -> isPartOfOne(code, block));
+    }
+
+    @Test
+    void theTutorialShowsCodeThatRunsInTheQuickstart() throws IOException {
+        List<String> code = sources(QUICKSTART.resolve("src"), ".java");
+
+        assertThat(javaBlocks(read(DOCS.resolve("tutorial/first-message.md"))))
+                .isNotEmpty()
+                .allMatch(block -> isPartOfOne(code, block));
     }
 
     @Test
@@ -58,7 +77,7 @@ class DocumentationTest {
     }
 
     private static Stream<DynamicTest> blocksArePartOf(String ending, String language) throws IOException {
-        List<String> sources = sources(ending);
+        List<String> sources = sourcesOfTests(ending);
         return files(DOCS, ".md").stream()
                 .flatMap(document -> blocks(read(document), language).stream()
                         .map(block -> DynamicTest.dynamicTest(
@@ -85,10 +104,17 @@ class DocumentationTest {
         return sources.stream().anyMatch(source -> source.contains(withoutSpace(block)));
     }
 
-    private static List<String> sources(String ending) throws IOException {
-        return files(Path.of(".."), ending).stream()
-                .filter(file -> file.toString().replace('\\', '/').contains("/src/test/"))
-                .map(DocumentationTest::read)
+    private static List<String> sourcesOfTests(String ending) throws IOException {
+        return withoutSpace(files(Path.of(".."), ending).stream()
+                .filter(file -> file.toString().replace('\\', '/').contains("/src/test/")));
+    }
+
+    private static List<String> sources(Path directory, String ending) throws IOException {
+        return withoutSpace(files(directory, ending).stream());
+    }
+
+    private static List<String> withoutSpace(Stream<Path> files) {
+        return files.map(DocumentationTest::read)
                 .map(DocumentationTest::withoutSpace)
                 .toList();
     }

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.util.Collections;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.function.Consumer;
 import org.hibernate.FlushMode;
 import org.hibernate.Session;
 
@@ -35,16 +36,19 @@ final class HibernateTransaction implements CurrentTransaction {
     }
 
     @Override
-    public void afterCommit(Runnable action) {
+    public void afterCompletion(Consumer<Completion> action) {
         session.getTransaction().registerSynchronization(new Synchronization() {
             @Override
             public void beforeCompletion() {}
 
             @Override
             public void afterCompletion(int status) {
-                if (status == Status.STATUS_COMMITTED) {
-                    action.run();
-                }
+                action.accept(
+                        switch (status) {
+                            case Status.STATUS_COMMITTED -> Completion.COMMITTED;
+                            case Status.STATUS_ROLLEDBACK -> Completion.ROLLED_BACK;
+                            default -> Completion.UNKNOWN;
+                        });
             }
         });
     }

@@ -5,9 +5,9 @@ import dev.outbox.Incoming;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.WorkItem;
-import dev.outbox.delivery.Handlers;
 import dev.outbox.delivery.Poller;
-import dev.outbox.delivery.UnknownTopic;
+import dev.outbox.delivery.TransactionalDestination;
+import dev.outbox.delivery.UnroutedTopic;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -79,9 +79,10 @@ final class Invoicing {
 
     Poller start() {
         return inbox.poller()
-                .inTransaction(Handlers.on("orders.placed", this::invoice)
-                        .and("orders.cancelled", this::refund)
-                        .unknown(UnknownTopic.DEAD))
+                .inTransaction(TransactionalDestination.byTopic()
+                        .route("orders.placed", this::invoice)
+                        .route("orders.cancelled", this::refund)
+                        .otherwise(UnroutedTopic.DEAD))
                 .start();
     }
 

@@ -4,6 +4,7 @@ import dev.outbox.CurrentTransaction;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jooq.Configuration;
 import org.jooq.TransactionContext;
 import org.jooq.TransactionProvider;
@@ -23,7 +24,7 @@ final class JooqTransaction implements CurrentTransaction {
     }
 
     @Override
-    public void afterCommit(Runnable action) {
+    public void afterCompletion(Consumer<Completion> action) {
         actions().list.add(action);
     }
 
@@ -35,8 +36,8 @@ final class JooqTransaction implements CurrentTransaction {
                 + " that transaction(...) hands to its lambda, and set JooqTransaction.Provider on the outer one");
     }
 
-    /** What the outermost transaction is to run after its commit; nested ones see the same. */
-    private record Actions(Configuration outermost, List<Runnable> list) {}
+    /** What the outermost transaction is to run at its end; nested ones see the same. */
+    private record Actions(Configuration outermost, List<Consumer<Completion>> list) {}
 
     /**
      * Runs the actions. Not a TransactionListener, because its commitEnd comes after a commit that failed
@@ -58,16 +59,32 @@ final class JooqTransaction implements CurrentTransaction {
 
         @Override
         public void commit(TransactionContext context) {
-            provider.commit(context);
-            if (context.configuration().data(Actions.class) instanceof Actions actions
-                    && actions.outermost == context.configuration()) {
-                actions.list.forEach(Runnable::run);
+            try {
+                provider.commit(context);
+            } catch (RuntimeException e) {
+                completed(context, Completion.UNKNOWN);
+                throw e;
             }
+            completed(context, Completion.COMMITTED);
         }
 
         @Override
         public void rollback(TransactionContext context) {
-            provider.rollback(context);
+            try {
+                provider.rollback(context);
+            } finally {
+                completed(context, Completion.ROLLED_BACK);
+            }
+        }
+
+        /** Once: jOOQ rolls back after a commit that failed. */
+        private static void completed(TransactionContext context, Completion completion) {
+            if (context.configuration().data(Actions.class) instanceof Actions actions
+                    && actions.outermost == context.configuration()) {
+                List<Consumer<Completion>> list = List.copyOf(actions.list);
+                actions.list.clear();
+                list.forEach(action -> action.accept(completion));
+            }
         }
     }
 }

@@ -36,8 +36,7 @@ class ObservingIT {
     void whatIsEnqueuedAndDeliveredIsCounted(DataSource dataSource) {
         MeterRegistry registry = new SimpleMeterRegistry();
         OutboxMetrics metrics = OutboxMetrics.of(registry, "outbox");
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(dataSource).listener(metrics).build();
+        Outbox outbox = PostgresOutbox.builder(dataSource).listener(metrics).build();
         TableGauges.bind(registry, "outbox", Admin.of(dataSource).build(), Box.OUTBOX);
 
         outbox.transaction(

@@ -11,10 +11,7 @@ import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.testkit.EmbeddedDatabase;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
+import dev.outbox.testkit.TestSql;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,13 +29,14 @@ final class Shop implements AutoCloseable {
     private static final Duration HOUR = Duration.ofHours(1);
 
     private static final HikariDataSource DATABASE = database();
+    private static final TestSql SQL = TestSql.on(DATABASE);
 
     private final Outbox outbox;
     private final Poller poller;
     private final BlockingQueue<String> delivered = new LinkedBlockingQueue<>();
 
     Shop() {
-        execute(DATABASE, "TRUNCATE orders, outbox, inbox");
+        SQL.execute("TRUNCATE orders, outbox, inbox");
         outbox = PostgresOutbox.create(DATABASE);
         // Stored before the start and delivered by the first claim; then the poller sleeps.
         outbox.transaction(
@@ -52,7 +50,7 @@ final class Shop implements AutoCloseable {
         HikariDataSource dataSource = EmbeddedDatabase.create().pool(8);
         OutboxMigrations.install(dataSource);
         OutboxMigrations.installInbox(dataSource);
-        execute(dataSource, "CREATE TABLE orders (id text PRIMARY KEY)");
+        TestSql.on(dataSource).execute("CREATE TABLE orders (id text PRIMARY KEY)");
         return dataSource;
     }
 
@@ -104,46 +102,23 @@ final class Shop implements AutoCloseable {
 
     /** The committed orders, sorted. */
     List<String> orders() {
-        return query("SELECT id FROM orders ORDER BY id");
+        return SQL.query("SELECT id FROM orders ORDER BY id");
     }
 
     /** The orders of the committed messages, delivered or not, sorted. */
     List<String> messages() {
-        return query("SELECT payload FROM outbox WHERE topic <> 'shop.opened' ORDER BY payload");
+        return SQL.query("SELECT payload FROM outbox WHERE topic <> 'shop.opened' ORDER BY payload");
     }
 
     /** The ids of the messages that the inbox knows, sorted. */
     List<String> received() {
-        return query("SELECT message_id FROM inbox ORDER BY message_id");
+        return SQL.query("SELECT message_id FROM inbox ORDER BY message_id");
     }
 
     /** Asserts that exactly these orders are committed, each with its message. */
     void assertCommitted(String... orders) {
         assertThat(orders()).containsExactly(orders);
         assertThat(messages()).containsExactly(orders);
-    }
-
-    private List<String> query(String sql) {
-        try (Connection connection = DATABASE.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            List<String> values = new ArrayList<>();
-            while (rows.next()) {
-                values.add(rows.getString(1));
-            }
-            return values;
-        } catch (SQLException e) {
-            throw new IllegalStateException(sql + " failed", e);
-        }
-    }
-
-    private static void execute(DataSource dataSource, String sql) {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        } catch (SQLException e) {
-            throw new IllegalStateException(sql + " failed", e);
-        }
     }
 
     @Override

@@ -15,24 +15,14 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
-import dev.outbox.testkit.EmbeddedDatabase;
 import dev.outbox.testkit.ManualClock;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import javax.sql.DataSource;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,24 +32,16 @@ class SimpleTableSourceIT {
     private static final Duration LEASE = Duration.ofMinutes(1);
     private static final ClaimRequest REQUEST = new ClaimRequest(10, LEASE, 3, Set.of(), "test");
 
-    private static DataSource dataSource;
+    private static final EventsTable EVENTS = new EventsTable();
 
     private final ManualClock clock = new ManualClock();
-    private final SimpleTableSource source = new SimpleTableSource(dataSource, Ack.DELETE, clock);
+    private final SimpleTableSource source = new SimpleTableSource(EVENTS.dataSource, Ack.DELETE, clock);
     private final List<String> sent = new CopyOnWriteArrayList<>();
     private final Destination broker = item -> sent.add(item.key() + " " + item.payload());
 
-    @BeforeAll
-    static void createTable() throws IOException {
-        dataSource = EmbeddedDatabase.create().pool(4);
-        try (InputStream sql = SimpleTableSourceIT.class.getResourceAsStream("outbox_events.sql")) {
-            execute(new String(sql.readAllBytes(), StandardCharsets.UTF_8));
-        }
-    }
-
     @BeforeEach
     void emptyTable() {
-        execute("TRUNCATE outbox_events");
+        EVENTS.execute("TRUNCATE outbox_events");
     }
 
     @Test
@@ -72,36 +54,37 @@ class SimpleTableSourceIT {
     @ParameterizedTest
     @EnumSource(Ack.class)
     void everythingIsSentAndAcknowledged(Ack ack) {
-        insert("order-1", 1);
-        insert("order-1", 2);
-        insert("order-2", 1);
+        EVENTS.insert("order-1", 1);
+        EVENTS.insert("order-1", 2);
+        EVENTS.insert("order-2", 1);
 
-        assertThat(poller(new SimpleTableSource(dataSource, ack, clock), broker).pollOnce())
+        assertThat(poller(new SimpleTableSource(EVENTS.dataSource, ack, clock), broker)
+                        .pollOnce())
                 .isEqualTo(3);
 
         assertThat(sent).containsExactlyInAnyOrder("order-1 1", "order-1 2", "order-2 1");
-        assertThat(unsent()).isEmpty();
-        assertThat(query("SELECT id FROM outbox_events WHERE sent_at IS NOT NULL"))
+        assertThat(EVENTS.unsent()).isEmpty();
+        assertThat(EVENTS.query("SELECT id FROM outbox_events WHERE sent_at IS NOT NULL"))
                 .hasSize(ack == Ack.KEEP ? 3 : 0);
         assertThat(pollTo(broker)).as("a second time").isZero();
     }
 
     @Test
     void whatTheDestinationRefusesIsNotAcknowledged() {
-        insert("order-1", 1);
+        EVENTS.insert("order-1", 1);
 
         pollTo(item -> {
             throw new IOException("refused");
         });
 
-        assertThat(unsent()).containsExactly("order-1 1");
+        assertThat(EVENTS.unsent()).containsExactly("order-1 1");
     }
 
     @Test
     void aFailureStopsOnlyItsEntity() {
         for (int sequence = 1; sequence <= 3; sequence++) {
-            insert("bad", sequence);
-            insert("good", sequence);
+            EVENTS.insert("bad", sequence);
+            EVENTS.insert("good", sequence);
         }
 
         pollTo(item -> {
@@ -113,7 +96,7 @@ class SimpleTableSourceIT {
 
         assertThat(of("good")).containsExactly("good 1", "good 2", "good 3");
         assertThat(of("bad")).containsExactly("bad 1");
-        assertThat(unsent()).containsExactly("bad 2", "bad 3");
+        assertThat(EVENTS.unsent()).containsExactly("bad 2", "bad 3");
         assertThat(pollTo(broker)).as("before the retry is due").isZero();
 
         clock.advance(Duration.ofHours(1));
@@ -124,7 +107,7 @@ class SimpleTableSourceIT {
     @Test
     void eventsOfAnEntityInsertedOutOfOrderArriveInOrder() {
         for (int sequence : new int[] {3, 1, 5, 2, 4}) {
-            insert("order-1", sequence);
+            EVENTS.insert("order-1", sequence);
         }
 
         pollTo(broker);
@@ -135,10 +118,10 @@ class SimpleTableSourceIT {
     @Test
     void whileTheBrokerIsDownAllRowsRemain() {
         for (int sequence = 1; sequence <= 3; sequence++) {
-            insert("order-1", sequence);
-            insert("order-2", sequence);
+            EVENTS.insert("order-1", sequence);
+            EVENTS.insert("order-2", sequence);
         }
-        List<String> all = unsent();
+        List<String> all = EVENTS.unsent();
 
         for (int poll = 0; poll < 3; poll++) {
             pollTo(item -> {
@@ -147,7 +130,7 @@ class SimpleTableSourceIT {
             clock.advance(Duration.ofHours(1));
         }
 
-        assertThat(unsent()).isEqualTo(all);
+        assertThat(EVENTS.unsent()).isEqualTo(all);
         pollTo(broker);
         assertThat(of("order-1")).containsExactly("order-1 1", "order-1 2", "order-1 3");
         assertThat(of("order-2")).containsExactly("order-2 1", "order-2 2", "order-2 3");
@@ -156,7 +139,7 @@ class SimpleTableSourceIT {
     @Test
     void fifteenItemsGoInThreeBatchesOfFive() {
         for (int sequence = 1; sequence <= 15; sequence++) {
-            insert("order-1", sequence);
+            EVENTS.insert("order-1", sequence);
         }
         Poller poller = poller(source, broker);
 
@@ -173,15 +156,15 @@ class SimpleTableSourceIT {
         List<String> expected = new ArrayList<>();
         for (int sequence = 1; sequence <= 20; sequence++) {
             for (int order = 1; order <= 5; order++) {
-                insert("order-" + order, sequence);
+                EVENTS.insert("order-" + order, sequence);
             }
             expected.add(String.valueOf(sequence));
         }
-        SimpleTableSource running = new SimpleTableSource(dataSource, Ack.DELETE, Clock.systemUTC());
+        SimpleTableSource running = new SimpleTableSource(EVENTS.dataSource, Ack.DELETE, Clock.systemUTC());
 
         try (Poller poller = Poller.from(running).to(broker).batchSize(7).start()) {
             poller.wakeUp();
-            await().atMost(Duration.ofMinutes(2)).until(() -> unsent().isEmpty());
+            await().atMost(Duration.ofMinutes(2)).until(() -> EVENTS.unsent().isEmpty());
         }
 
         for (int order = 1; order <= 5; order++) {
@@ -193,8 +176,8 @@ class SimpleTableSourceIT {
 
     @Test
     void aPermanentFailureIsMarkedAndTheEntityGoesOn() {
-        insert("order-1", 1);
-        insert("order-1", 2);
+        EVENTS.insert("order-1", 1);
+        EVENTS.insert("order-1", 2);
 
         pollTo(item -> {
             if (item.payload().equals("1")) {
@@ -204,7 +187,7 @@ class SimpleTableSourceIT {
         });
 
         assertThat(sent).containsExactly("order-1 2");
-        assertThat(query("SELECT last_error FROM outbox_events WHERE failed_at IS NOT NULL"))
+        assertThat(EVENTS.query("SELECT last_error FROM outbox_events WHERE failed_at IS NOT NULL"))
                 .singleElement()
                 .asString()
                 .contains("no such account");
@@ -213,18 +196,19 @@ class SimpleTableSourceIT {
 
     @Test
     void whatACrashedRunnerHadLeasedIsSentByTheNextOne() {
-        insert("order-1", 1);
+        EVENTS.insert("order-1", 1);
         source.claim(REQUEST);
 
-        poller(new SimpleTableSource(dataSource, Ack.DELETE, clock), broker).pollOnce();
+        poller(new SimpleTableSource(EVENTS.dataSource, Ack.DELETE, clock), broker)
+                .pollOnce();
 
         assertThat(sent).containsExactly("order-1 1");
     }
 
     @Test
     void aLeasedEntityIsNotClaimedAgainUntilItsLeaseRunsOut() {
-        insert("order-1", 1);
-        insert("order-1", 2);
+        EVENTS.insert("order-1", 1);
+        EVENTS.insert("order-1", 2);
         Claim first = source.claim(REQUEST.count(1));
         assertThat(source.claim(REQUEST).items()).isEmpty();
 
@@ -235,12 +219,12 @@ class SimpleTableSourceIT {
         Lease lost = first.lease(first.items().get(0));
         assertThat(source.settle(List.of(Settlement.done(lost))).lost()).containsExactly(lost);
         assertThat(source.renew(List.of(lost), LEASE).lost()).containsExactly(lost);
-        assertThat(unsent()).hasSize(2);
+        assertThat(EVENTS.unsent()).hasSize(2);
     }
 
     @Test
     void aRenewedLeaseLasts() {
-        insert("order-1", 1);
+        EVENTS.insert("order-1", 1);
         Claim claim = source.claim(REQUEST);
         Lease lease = claim.lease(claim.items().get(0));
 
@@ -253,7 +237,7 @@ class SimpleTableSourceIT {
 
     @Test
     void anEventWhoseLeasesAllRanOutIsMarkedAndReported() {
-        insert("order-1", 1);
+        EVENTS.insert("order-1", 1);
         for (int attempt = 1; attempt <= REQUEST.maxAttempts(); attempt++) {
             assertThat(source.claim(REQUEST).items()).hasSize(1);
             clock.advance(LEASE);
@@ -263,14 +247,14 @@ class SimpleTableSourceIT {
 
         assertThat(last.items()).isEmpty();
         assertThat(last.dead()).extracting(WorkItem::payload).containsExactly("1");
-        assertThat(query("SELECT id FROM outbox_events WHERE failed_at IS NOT NULL"))
+        assertThat(EVENTS.query("SELECT id FROM outbox_events WHERE failed_at IS NOT NULL"))
                 .hasSize(1);
     }
 
     @Test
     void aRetryGivesTheLaterEventsOfItsEntityBackUnattempted() {
-        insert("order-1", 1);
-        insert("order-1", 2);
+        EVENTS.insert("order-1", 1);
+        EVENTS.insert("order-1", 2);
         Claim claim = source.claim(REQUEST);
 
         source.settle(List.of(Settlement.retry(claim.lease(claim.items().get(0)), LEASE, "refused")));
@@ -283,17 +267,17 @@ class SimpleTableSourceIT {
 
     @Test
     void anAcknowledgementThatFailsCanBeRepeated() {
-        insert("order-1", 1);
+        EVENTS.insert("order-1", 1);
         Claim claim = source.claim(REQUEST);
         List<Settlement> done =
                 List.of(Settlement.done(claim.lease(claim.items().get(0))));
 
-        execute("ALTER TABLE outbox_events RENAME TO away");
+        EVENTS.execute("ALTER TABLE outbox_events RENAME TO away");
         assertThatThrownBy(() -> source.settle(done)).isInstanceOf(OutboxException.class);
-        execute("ALTER TABLE away RENAME TO outbox_events");
+        EVENTS.execute("ALTER TABLE away RENAME TO outbox_events");
 
         assertThat(source.settle(done).lost()).isEmpty();
-        assertThat(unsent()).isEmpty();
+        assertThat(EVENTS.unsent()).isEmpty();
     }
 
     /** Polls until nothing is left to claim now. */
@@ -318,47 +302,5 @@ class SimpleTableSourceIT {
 
     private List<String> of(String entity) {
         return sent.stream().filter(event -> event.startsWith(entity + " ")).toList();
-    }
-
-    private static List<String> unsent() {
-        return query("SELECT entity_id || ' ' || message FROM outbox_events WHERE sent_at IS NULL"
-                + " ORDER BY entity_id, sequence");
-    }
-
-    private static void insert(String entity, int sequence) {
-        try (Connection connection = dataSource.getConnection();
-                PreparedStatement insert = connection.prepareStatement(
-                        "INSERT INTO outbox_events (id, entity_id, sequence, message) VALUES (?, ?, ?, ?)")) {
-            insert.setString(1, entity + "-" + sequence);
-            insert.setString(2, entity);
-            insert.setLong(3, sequence);
-            insert.setString(4, String.valueOf(sequence));
-            insert.executeUpdate();
-        } catch (SQLException e) {
-            throw new IllegalStateException("insert failed", e);
-        }
-    }
-
-    private static List<String> query(String sql) {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            List<String> values = new ArrayList<>();
-            while (rows.next()) {
-                values.add(rows.getString(1));
-            }
-            return values;
-        } catch (SQLException e) {
-            throw new IllegalStateException(sql + " failed", e);
-        }
-    }
-
-    private static void execute(String sql) {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        } catch (SQLException e) {
-            throw new IllegalStateException(sql + " failed", e);
-        }
     }
 }

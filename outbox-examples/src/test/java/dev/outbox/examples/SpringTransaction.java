@@ -4,6 +4,7 @@ import dev.outbox.CurrentTransaction;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
@@ -45,7 +46,12 @@ final class SpringTransaction implements CurrentTransaction {
     }
 
     @Override
-    public void afterCommit(Runnable action) {
+    public void release(Connection connection) {
+        DataSourceUtils.releaseConnection(connection, dataSource);
+    }
+
+    @Override
+    public void afterCompletion(Consumer<Completion> action) {
         callbacks().actions.add(action);
     }
 
@@ -78,7 +84,7 @@ final class SpringTransaction implements CurrentTransaction {
     private static final class Callbacks implements TransactionSynchronization {
         private final PlatformTransactionManager transactions;
         private final TransactionStatus status;
-        private final List<Runnable> actions = new ArrayList<>();
+        private final List<Consumer<Completion>> actions = new ArrayList<>();
 
         Callbacks(PlatformTransactionManager transactions, TransactionStatus status) {
             this.transactions = transactions;
@@ -94,8 +100,13 @@ final class SpringTransaction implements CurrentTransaction {
         }
 
         @Override
-        public void afterCommit() {
-            actions.forEach(Runnable::run);
+        public void afterCompletion(int how) {
+            Completion completion = switch (how) {
+                case STATUS_COMMITTED -> Completion.COMMITTED;
+                case STATUS_ROLLED_BACK -> Completion.ROLLED_BACK;
+                default -> Completion.UNKNOWN;
+            };
+            actions.forEach(action -> action.accept(completion));
         }
     }
 }

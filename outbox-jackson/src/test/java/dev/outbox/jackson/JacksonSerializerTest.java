@@ -1,5 +1,6 @@
 package dev.outbox.jackson;
 
+import static dev.outbox.internal.CoreAccess.serialized;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -75,8 +76,7 @@ class JacksonSerializerTest {
 
     @Test
     void noClassNameIsOnTheWire() {
-        Message message =
-                Message.to("orders.placed").body(OrderPlaced.example()).serializedBy(serializer);
+        Message message = serialized(Message.to("orders.placed").body(OrderPlaced.example()), serializer);
 
         assertThat(message.headers()).containsOnlyKeys("message-type").containsValue("orders.placed.v1");
         assertThat(message.contentType()).isEqualTo("application/json");

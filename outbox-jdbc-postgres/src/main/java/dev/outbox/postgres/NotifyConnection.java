@@ -58,9 +58,9 @@ final class NotifyConnection implements AutoCloseable {
     }
 
     /**
-     * Whether this data source will do. One that cannot be reached right now may do later.
+     * Checks that this data source can be used. One that cannot be reached right now may be reachable later.
      *
-     * @throws OutboxException if it never will
+     * @throws OutboxException if it can never be used
      */
     static void check(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {

@@ -86,8 +86,8 @@ final class PostgresClaim implements ClaimCycle.Query {
                     sum(size) OVER (ORDER BY turn, sequence ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
                 FROM picked
             )
-            UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
-                {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner
+            UPDATE {table} SET {status = 1}, {owner_token = :token}, {attempt_count = {attempt_count} + 1},
+                {locked_until = now() + :lease * interval '1 microsecond'}, {processed_by = :owner}
             WHERE ctid = ANY ((
                 SELECT CASE WHEN suffice THEN places ELSE ARRAY(SELECT place FROM sized WHERE fits) END FROM bytes)::tid[])
               AND {status} = 0
@@ -134,8 +134,8 @@ final class PostgresClaim implements ClaimCycle.Query {
                 FROM picked
             ),
             claimed AS (
-                UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
-                    {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner
+                UPDATE {table} SET {status = 1}, {owner_token = :token}, {attempt_count = {attempt_count} + 1},
+                    {locked_until = now() + :lease * interval '1 microsecond'}, {processed_by = :owner}
                 WHERE ctid = ANY ((
                     SELECT CASE WHEN suffice THEN places ELSE ARRAY(SELECT place FROM sized WHERE fits) END FROM bytes)::tid[])
                   AND {status} = 0
@@ -179,8 +179,8 @@ final class PostgresClaim implements ClaimCycle.Query {
                     sum(size) OVER (ORDER BY turn, due_on, sequence ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
                 FROM picked
             )
-            UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
-                {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner
+            UPDATE {table} SET {status = 1}, {owner_token = :token}, {attempt_count = {attempt_count} + 1},
+                {locked_until = now() + :lease * interval '1 microsecond'}, {processed_by = :owner}
             WHERE ctid = ANY ((
                 SELECT CASE WHEN suffice THEN places ELSE ARRAY(SELECT place FROM sized WHERE fits) END FROM bytes)::tid[])
               AND {status} = 0

@@ -1,19 +1,21 @@
 package dev.outbox.postgres;
 
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.TableKind;
+import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.ColumnNames;
+import dev.outbox.jdbc.internal.catalog.FoundTable;
 import dev.outbox.jdbc.internal.catalog.LegacyNames;
+import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.layout.Layout;
-import dev.outbox.jdbc.internal.layout.Writes;
-import dev.outbox.jdbc.internal.layout.Writes.Target;
+import dev.outbox.jdbc.internal.layout.Reading;
+import dev.outbox.jdbc.internal.layout.Target;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,36 +37,30 @@ final class PostgresColumns {
             "receipt_count", "1",
             "payload_bytes", "NULL::bytea");
 
-    /** The canonical defaults, which new columns get in phase 4. */
-    private static final Map<String, String> DEFAULTS = Map.of(
-            "created_on", "statement_timestamp()",
-            "status", "0",
-            "attempt_count", "0",
-            "priority", "1",
-            "blocks_key", "false");
-
-    private static final Map<String, String> INBOX_DEFAULTS = Map.of(
-            "first_seen_on", "statement_timestamp()",
-            "last_seen_on", "statement_timestamp()",
-            "receipt_count", "1");
-
-    private static final Pattern LIMITED = Pattern.compile("character varying\\((\\d+)\\)");
-
     private final ColumnNames names;
-    private final Map<String, String> types;
+    private final Map<String, Column> columns;
     private final Phase phase;
     private final boolean inbox;
     private final LegacyNames legacy;
-    private final Map<String, String> read = new HashMap<>();
+    private final Map<String, Reading> read = new HashMap<>();
     private final Map<String, List<Target>> written = new HashMap<>();
 
-    /** @param types of all columns, by their names */
-    PostgresColumns(String table, Map<String, String> types, Phase phase, boolean inbox) {
-        this.names = new ColumnNames(table, types.keySet());
-        this.types = types;
-        this.phase = phase;
-        this.inbox = inbox;
+    PostgresColumns(FoundTable table, TableKind kind) {
+        this.phase = table.phase();
+        this.inbox = kind == TableKind.INBOX;
+        this.columns = phase == Phase.LEGACY ? beforeAnyMigration(table.columns()) : table.columns();
+        this.names = new ColumnNames(table.name().toString(), columns.keySet());
         this.legacy = inbox ? LegacyNames.INBOX : LegacyNames.OUTBOX;
+    }
+
+    /** Without the columns of a migration that is being taken back: they are about to go. */
+    private static Map<String, Column> beforeAnyMigration(Map<String, Column> columns) {
+        Map<String, Column> old = new HashMap<>(columns);
+        if (columns.containsKey(LegacyNames.LEGACY_WRITE)) {
+            List<String> names = List.copyOf(columns.keySet());
+            old.keySet().removeAll(names.subList(names.indexOf(LegacyNames.LEGACY_WRITE), names.size()));
+        }
+        return old;
     }
 
     /** What a legacy table must have and this one has not. */
@@ -83,29 +79,43 @@ final class PostgresColumns {
         boolean byOld = phase.before(Phase.DUAL);
         if (inbox && byOld) {
             // A row is found by its key: it has no work item id yet, or perhaps not.
-            read.put("work_item_id", oldOrShared("message_id").orElseThrow());
-            read.put("created_on", Objects.requireNonNull(read.get("first_seen_on")));
+            put("work_item_id", oldOrShared("message_id").orElseThrow());
+            read.put("created_on", reading("first_seen_on"));
         }
         if (!inbox && phase == Phase.DUAL) {
             // Old applications need its index; another one would cost every claim and settle a tenth.
-            read.put("work_item_id", oldOrShared("work_item_id").orElseThrow());
+            put("work_item_id", oldOrShared("work_item_id").orElseThrow());
         }
         if (phase == Phase.LEGACY) {
             // Retries change the due time, and nothing keeps the first one.
-            read.put("first_due_on", Objects.requireNonNull(read.get("created_on")));
+            read.put("first_due_on", reading("created_on"));
         }
-        String id = Objects.requireNonNull(read.get("work_item_id"));
-        read.put("item_id", inbox && byOld ? "('" + ItemIds.MESSAGE + "' || @" + id + ")" : id);
-        read.put("id_type", (inbox && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM).type());
-        read.put("mine", inbox && !byOld ? read.get("consumer") + " = :consumer" : "true");
+        String id = reading("work_item_id").text();
+        read.put(
+                "item_id",
+                inbox && byOld ? Reading.of("'" + ItemIds.MESSAGE + "' || %s", id) : reading("work_item_id"));
+        fix("id_type", (inbox && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM).type());
+        fix("mine", inbox && !byOld ? reading("consumer").text() + " = :consumer" : "true");
         if (inbox) {
-            read.put("claim_order", Objects.requireNonNull(read.get("last_seen_on")));
+            read.put("claim_order", reading("last_seen_on"));
         } else {
-            read.put("source", "(NULL::text)");
-            read.put("claim_order", Objects.requireNonNull(read.get("created_on")));
+            fix("source", "(NULL::text)");
+            read.put("claim_order", reading("created_on"));
         }
         putStatuses(byOld);
-        return new Layout(table, read, constants, writes());
+        return new Layout(table, read, written, constants);
+    }
+
+    private void put(String logical, String quoted) {
+        read.put(logical, Reading.column(quoted));
+    }
+
+    private void fix(String logical, String text) {
+        read.put(logical, Reading.fixed(text));
+    }
+
+    private Reading reading(String logical) {
+        return Objects.requireNonNull(read.get(logical));
     }
 
     /**
@@ -121,37 +131,20 @@ final class PostgresColumns {
         logical.stream()
                 .filter(column -> newColumn(column).equals(column))
                 .forEach(column -> both.put(column, targets(column, Optional.of(quote(column)))));
-        return new Layout(
-                layout.table(),
-                layout.columns(),
-                layout.constants(),
-                new Writes(both, layout.writes().defaults()));
+        return new Layout(layout.table(), layout.columns(), both, layout.constants());
     }
 
     /** Predicates that an index serves, whatever the type of the status. */
     private void putStatuses(boolean byOld) {
         Optional<String> text = byOld ? oldOrShared("status").filter(this::isText) : Optional.empty();
-        String status = text.orElse(read.get("status"));
+        String status = text.orElseGet(() -> reading("status").text());
         Optional<String> processed = inbox || !byOld ? Optional.empty() : old(LegacyNames.IS_PROCESSED, null);
         String unprocessed =
                 processed.map(flag -> " AND " + flag + " IS NOT TRUE").orElse("");
-        read.put("ready", status + (text.isPresent() ? " = 'Seen'" : " = 0") + unprocessed);
-        read.put("processing", status + (text.isPresent() ? " = 'Processing'" : " = 1"));
-        read.put("done", processed.orElse(status + (text.isPresent() ? " = 'Done'" : " = 2")));
-        read.put(
-                "still_done",
-                processed.orElse(status + (text.isPresent() ? " = 'Done'" : " >= 2 AND " + status + " < 3")));
-    }
-
-    private Writes writes() {
-        if (phase == Phase.CLEAN) {
-            return Writes.PLAIN;
-        }
-        Map<String, String> defaults = new HashMap<>(DEFAULTS);
-        if (inbox) {
-            defaults.putAll(INBOX_DEFAULTS);
-        }
-        return new Writes(written, defaults);
+        fix("ready", status + (text.isPresent() ? " = 'Seen'" : " = 0") + unprocessed);
+        fix("processing", status + (text.isPresent() ? " = 'Processing'" : " = 1"));
+        fix("done", processed.orElse(status + (text.isPresent() ? " = 'Done'" : " = 2")));
+        fix("still_done", processed.orElse(status + (text.isPresent() ? " = 'Done'" : " >= 2 AND " + status + " < 3")));
     }
 
     private void map(String logical) {
@@ -162,7 +155,7 @@ final class PostgresColumns {
         if (phase.before(Phase.DUAL)) {
             read.put(logical, before.map(column -> reading(logical, column)).orElseGet(() -> unfilled(logical, now)));
         } else {
-            read.put(logical, now.orElse(quote(logical)));
+            put(logical, now.orElse(quote(logical)));
         }
         if (phase.before(Phase.FLIPPED)) {
             written.put(logical, targets(logical, now));
@@ -177,41 +170,51 @@ final class PostgresColumns {
                 .filter(column -> !Optional.of(column).equals(now))
                 .ifPresent(column -> targets.add(new Target(column, writing(logical, column))));
         if (logical.equals("status") && !inbox) {
-            old(LegacyNames.IS_PROCESSED, null).ifPresent(column -> targets.add(new Target(column, "((%1$s) = 2)")));
+            old(LegacyNames.IS_PROCESSED, null).ifPresent(column -> targets.add(new Target(column, "((%s) = 2)")));
         }
         return targets;
     }
 
     /** A new column that the backfill may not have reached. */
-    private static String unfilled(String logical, Optional<String> column) {
+    private static Reading unfilled(String logical, Optional<String> column) {
         String absent = ABSENT.getOrDefault(logical, "NULL::text");
-        return column.map(name -> absent.startsWith("NULL") ? name : "(COALESCE(@" + name + ", " + absent + "))")
-                .orElse("(" + absent + ")");
+        return column.map(name -> absent.startsWith("NULL")
+                        ? Reading.column(name)
+                        : Reading.of("COALESCE(%s, " + absent + ")", name))
+                .orElse(Reading.fixed("(" + absent + ")"));
     }
 
-    private String reading(String logical, String column) {
+    private Reading reading(String logical, String column) {
         if (logical.equals("status") && isText(column)) {
-            return "(array_position(" + STATUSES + ", @" + column + "::text) - 1)";
+            return Reading.of("array_position(" + STATUSES + ", %s::text) - 1", column);
         }
-        return logical.equals("message_id") && !isText(column) ? "(@" + column + "::text)" : column;
+        return logical.equals("message_id") && !isText(column)
+                ? Reading.of("%s::text", column)
+                : Reading.column(column);
     }
 
     /** What is only for people to read is cut off where the old column is shorter. */
     private String writing(String logical, String column) {
         if (logical.equals("status") && isText(column)) {
-            return "(" + STATUSES + ")[(%1$s) + 1]";
+            return "(" + STATUSES + ")[(%s) + 1]";
         }
         if (logical.equals("message_id") && !isText(column)) {
-            return "(%1$s)::uuid";
+            return "(%s)::uuid";
         }
-        return limit(column).isPresent() ? "(%1$s)::" + type(column) : "%1$s";
+        return limit(column).isPresent()
+                ? "(%s)::" + column(column).orElseThrow().definition()
+                : "%s";
     }
 
     /** How many characters of what tells messages apart or routes them the table can hold. */
     Map<String, Integer> limits() {
         Map<String, Integer> limits = new HashMap<>();
         for (String logical : List.of("topic", "message_id", "source", "correlation_id")) {
-            List<Target> targets = written.getOrDefault(logical, List.of(new Target(read.getOrDefault(logical, ""))));
+            List<Target> targets = written.getOrDefault(
+                    logical,
+                    Optional.ofNullable(read.get(logical)).stream()
+                            .map(reading -> new Target(reading.text()))
+                            .toList());
             targets.stream()
                     .flatMap(target -> limit(target.column()).stream())
                     .min(Integer::compare)
@@ -242,20 +245,23 @@ final class PostgresColumns {
     }
 
     private boolean isText(String quoted) {
-        String type = type(quoted);
+        String type = column(quoted).map(Column::type).orElse("");
         return type.equals("text") || type.startsWith("character");
     }
 
     private Optional<Integer> limit(String quoted) {
-        Matcher limited = LIMITED.matcher(type(quoted));
-        return limited.matches() ? Optional.of(Integer.valueOf(limited.group(1))) : Optional.empty();
+        return column(quoted)
+                .filter(column -> column.type().equals("character varying") && column.characters() != Column.UNLIMITED)
+                .map(Column::characters);
     }
 
-    private String type(String quoted) {
-        return types.getOrDefault(quoted.replace("\"", ""), "");
+    private Optional<Column> column(String quoted) {
+        return columns.values().stream()
+                .filter(column -> quote(column.name()).equals(quoted))
+                .findFirst();
     }
 
     private static String quote(String name) {
-        return "\"" + name + "\"";
+        return Quoted.postgres(name);
     }
 }

@@ -3,31 +3,32 @@ package dev.outbox.postgres;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.Capability;
-import dev.outbox.jdbc.internal.inbox.Reception.Identity;
-import dev.outbox.jdbc.internal.inbox.Reception.Known;
+import dev.outbox.jdbc.internal.inbox.Arrival;
+import dev.outbox.jdbc.internal.inbox.Identity;
+import dev.outbox.jdbc.internal.inbox.Known;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Takes messages in while an inbox table is on its way.
+ * Receives messages while a migration of the inbox table is under way.
  *
- * <p>Its key changes in the middle of that: from the message id alone to (consumer, source, message id). An insert that
- * names the key it expects would fail in the caller's transaction at the moment of the change, and while both keys are
- * there one that is not named raises where a rival was faster. So the insert names none and does nothing for what is
- * there already; what it did not store is counted by a second statement. Both wait for rivals as {@link
- * PostgresReceive} does: whoever waits for a message that is rolled back is the first.
+ * <p>The key changes in the middle of the migration, from the message id alone to (consumer, source, message id). An insert
+ * that names the key it expects would fail in the caller's transaction at the moment of the change. While both keys exist, a
+ * violation of the one that the insert does not name is an error too. So the insert names no key and does nothing for a
+ * message that is known; a second statement counts those. Both statements wait for concurrent arrivals of the same message,
+ * as {@link PostgresReceive} does.
  *
  * <p>An old application leaves a row without a topic when a message arrives, and finishes it later. Such a row means
- * "arrived, not processed", and whoever comes next is the first again: it is removed and stored anew.
+ * "arrived, not processed", and the next arrival is the first again: the row is removed and stored again.
  */
 final class PostgresDualReceive implements PostgresReceive.Taking {
-    /** Puts the caller's patience back. */
-    private static final String RESTORE = "SELECT set_config('lock_timeout', current_setting('outbox.patience'), true)";
+    /** Restores the lock timeout of the caller. */
+    private static final String RESTORE =
+            "SELECT set_config('lock_timeout', current_setting('outbox.lock_timeout'), true)";
 
     private static final String IF_NEW = """
             ON CONFLICT DO NOTHING
@@ -40,13 +41,13 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
               AND ({source}, {message_id}) IN (SELECT * FROM unnest(:sources::text[], :message_ids::text[]))
             """;
 
-    /** A table that does not count receipts yet knows only that it was there. */
+    /** A table that does not count receipts yet knows only that the message was there. */
     private static final String COUNT = """
             UPDATE {table} t SET
-                {receipt_count} = CASE WHEN t.{hash} <> m.hash THEN t.{receipt_count}
-                    ELSE LEAST(t.{receipt_count}, 2147483646) + 1 END,
-                {last_seen_on} = CASE WHEN t.{hash} <> m.hash THEN t.{last_seen_on}
-                    ELSE GREATEST(t.{last_seen_on}, statement_timestamp()) END
+                {receipt_count = CASE WHEN t.{hash} <> m.hash THEN t.{receipt_count}
+                    ELSE LEAST(t.{receipt_count}, 2147483646) + 1 END},
+                {last_seen_on = CASE WHEN t.{hash} <> m.hash THEN t.{last_seen_on}
+                    ELSE GREATEST(t.{last_seen_on}, statement_timestamp()) END}
             FROM unnest(:sources::text[], :message_ids::text[], :hashes::bytea[]) AS m(source, message_id, hash)
             WHERE {mine} AND t.{message_id} = ANY (:message_ids::text[])
               AND t.{source} = m.source AND t.{message_id} = m.message_id
@@ -57,14 +58,14 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
             """;
 
     private final PostgresTable table;
-    private final String patience;
+    private final String lockTimeout;
     private final Sql insert;
     private final Sql count;
 
     /** @param statement of {@link PostgresReceive}, that inserts */
-    PostgresDualReceive(PostgresTable table, String statement, String patience) {
+    PostgresDualReceive(PostgresTable table, String statement, String lockTimeout) {
         this.table = table;
-        this.patience = patience;
+        this.lockTimeout = lockTimeout;
         this.insert = all(statement.formatted(PostgresReceive.SHORTENED, IF_NEW), RESTORE);
         this.count = all("SELECT " + PostgresReceive.SHORTENED, FORGET, COUNT, RESTORE);
     }
@@ -74,48 +75,41 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
     }
 
     @Override
-    public Map<Identity, Known> take(Connection tx, Map<Identity, byte[]> sent, PostgresReceive.Parameters parameters)
+    public Map<Identity, Known> take(Connection tx, List<Arrival> sent, PostgresReceive.Parameters parameters)
             throws SQLException {
         Map<Identity, Known> known = insert(tx, sent, parameters);
         if (known.size() < sent.size()) {
-            Map<Identity, byte[]> others = new HashMap<>(sent);
-            others.keySet().removeAll(known.keySet());
-            known.putAll(count(tx, others));
+            known.putAll(count(tx, without(known, sent)));
         }
         if (known.size() < sent.size()) {
             known.putAll(insert(tx, sent, parameters));
         }
-        sent.keySet().stream()
-                .filter(identity -> !known.containsKey(identity))
-                .findFirst()
-                .ifPresent(this::refuse);
+        without(known, sent).stream().map(Arrival::identity).findFirst().ifPresent(this::refuse);
         return known;
     }
 
-    private Map<Identity, Known> insert(
-            Connection tx, Map<Identity, byte[]> sent, PostgresReceive.Parameters parameters) throws SQLException {
-        try (Query query = insert.on(tx).set("patience", patience)) {
+    private static List<Arrival> without(Map<Identity, Known> known, List<Arrival> sent) {
+        return sent.stream()
+                .filter(arrival -> !known.containsKey(arrival.identity()))
+                .toList();
+    }
+
+    private Map<Identity, Known> insert(Connection tx, List<Arrival> sent, PostgresReceive.Parameters parameters)
+            throws SQLException {
+        try (Query query = insert.on(tx).set("lock_timeout", lockTimeout)) {
             parameters.set(query);
             query.execute();
             return PostgresReceive.read(query.nextRows(), sent);
         }
     }
 
-    private Map<Identity, Known> count(Connection tx, Map<Identity, byte[]> others) throws SQLException {
-        List<Map.Entry<Identity, byte[]>> rows = List.copyOf(others.entrySet());
-        try (Query query = FreshPlan.of(count, tx).set("patience", patience)) {
-            query.setArray(
-                            "sources",
-                            "text",
-                            rows.stream().map(row -> row.getKey().source()).toArray())
-                    .setArray(
-                            "message_ids",
-                            "text",
-                            rows.stream().map(row -> row.getKey().messageId()).toArray())
-                    .setArray(
-                            "hashes",
-                            "bytea",
-                            rows.stream().map(Map.Entry::getValue).toArray(byte[][]::new))
+    private Map<Identity, Known> count(Connection tx, List<Arrival> others) throws SQLException {
+        Object[] messageIds =
+                others.stream().map(arrival -> arrival.identity().messageId()).toArray();
+        try (Query query = FreshPlan.of(count, tx).set("lock_timeout", lockTimeout)) {
+            query.setArray("sources", "text", PostgresReceive.sources(others))
+                    .setArray("message_ids", "text", messageIds)
+                    .setArray("hashes", "bytea", PostgresReceive.hashes(others))
                     .execute();
             query.nextRows().close();
             return PostgresReceive.read(query.nextRows(), others);

@@ -1,5 +1,6 @@
 package dev.outbox.postgres;
 
+import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.queue.Heartbeats;
@@ -52,8 +53,8 @@ final class PostgresHeartbeat implements Heartbeats.Statements {
 
     PostgresHeartbeat(PostgresTable table) {
         this.table = table;
-        this.pollers = PostgresTable.quote(new TableName(table.name().schema(), Heartbeats.TABLE));
-        Layout layout = new Layout(pollers, Map.of("pollers", pollers)); // it has no phases
+        this.pollers = Quoted.postgres(new TableName(table.name().schema(), Heartbeats.TABLE));
+        Layout layout = Layout.of(pollers, Map.of("pollers", pollers)); // it has no phases
         this.find = layout.resolve(FIND);
         this.note = layout.resolve(NOTE);
         this.forget = layout.resolve(FORGET);

@@ -191,9 +191,9 @@ final class PostgresKeyClaim {
                     FROM (SELECT unnest(ids) AS id, unnest(sizes) AS size FROM runs) later WHERE id IS NOT NULL
                     LIMIT :count) picked
             )
-            UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
-                {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner,
-                {blocks_key} = false
+            UPDATE {table} SET {status = 1}, {owner_token = :token}, {attempt_count = {attempt_count} + 1},
+                {locked_until = now() + :lease * interval '1 microsecond'}, {processed_by = :owner},
+                {blocks_key = false}
             WHERE {work_item_id} = ANY (CASE WHEN (SELECT suffice FROM bytes)
                 THEN ARRAY(SELECT id FROM heads UNION ALL SELECT unnest(ids) FROM runs LIMIT :count)
                 ELSE ARRAY(SELECT id FROM sized WHERE fits) END)

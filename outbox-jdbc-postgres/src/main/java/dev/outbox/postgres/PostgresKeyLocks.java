@@ -13,7 +13,7 @@ import java.util.Objects;
  * The advisory locks of STRICT order: one per key, held to the end of the caller's transaction.
  *
  * <p><b>Names.</b> A lock is a number of 64 bits, a hash of the schema, the table and the key. So nodes agree on it
- * without asking, and a table that was restored or made anew has the locks it had before.
+ * without asking, and a table that was restored or created again has the same locks as before.
  *
  * <p><b>Bound.</b> The server's lock table is small and shared by all sessions, so a transaction takes the locks of at
  * most {@value #MOST} keys. One that needs more locks all keys of the table at once. For that, two more locks go with
@@ -29,7 +29,7 @@ import java.util.Objects;
  * <p><b>Memory.</b> The transaction remembers the keys it has locked, of all tables, in a setting of its own. The setting
  * ends with the transaction, and a rollback to a savepoint takes it back together with the locks.
  *
- * <p>Both expressions belong where an insert looks before it draws sequences: in WHERE, or in a FROM item that it reads.
+ * <p>Both expressions belong where an insert evaluates them before it draws sequences: in WHERE, or in a FROM item that it reads.
  */
 final class PostgresKeyLocks {
     static final int MOST = KeyLocks.MOST;

@@ -40,8 +40,8 @@ final class PostgresLegacyClaim implements ClaimCycle.Query {
                 SELECT place, sum(size) OVER (ORDER BY turn ROWS UNBOUNDED PRECEDING) - size < :max_bytes AS fits
                 FROM picked
             )
-            UPDATE {table} SET {status} = 1, {owner_token} = :token, {attempt_count} = {attempt_count} + 1,
-                {locked_until} = now() + :lease * interval '1 microsecond', {processed_by} = :owner
+            UPDATE {table} SET {status = 1}, {owner_token = :token}, {attempt_count = {attempt_count} + 1},
+                {locked_until = now() + :lease * interval '1 microsecond'}, {processed_by = :owner}
             WHERE ctid = ANY (ARRAY(SELECT place FROM sized WHERE fits)) AND {status} = 0
             RETURNING %1$s
             """.formatted(WorkItemRow.COLUMNS);

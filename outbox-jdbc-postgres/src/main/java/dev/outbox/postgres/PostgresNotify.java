@@ -1,7 +1,8 @@
 package dev.outbox.postgres;
 
 import dev.outbox.delivery.internal.LocalWakeUp;
-import dev.outbox.jdbc.internal.queue.TableQueue;
+import dev.outbox.internal.Require;
+import dev.outbox.jdbc.internal.queue.RemoteWakeUp;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +13,7 @@ import org.postgresql.PGNotification;
  * subscribes, {@link NotifyListener} listens. Each has one connection of a data source of its own and a daemon
  * thread that ends by itself, so there is nothing to close. Thread-safe.
  */
-final class PostgresNotify implements TableQueue.RemoteWakeUp {
+final class PostgresNotify implements RemoteWakeUp {
     private final DataSource dataSource;
     private final String channel;
     private final boolean ownAreNews;
@@ -23,7 +24,7 @@ final class PostgresNotify implements TableQueue.RemoteWakeUp {
     private int subscribers;
     private @Nullable NotifyListener listener;
 
-    /** @param ownAreNews whether our own notifications shall wake our own pollers: not if they were woken already */
+    /** @param ownAreNews whether our own notifications wake our own pollers: not if those are woken locally */
     PostgresNotify(DataSource dataSource, String channel, boolean ownAreNews, NotifyTimes times) {
         this.dataSource = dataSource;
         this.channel = channel;
@@ -32,7 +33,16 @@ final class PostgresNotify implements TableQueue.RemoteWakeUp {
         this.sender = new NotifySender(dataSource, channel, times);
     }
 
-    /** Has the pollers of other processes woken soon; returns at once and never throws. */
+    /** The data source that a user gives to notify, which must not be that of the table. */
+    static DataSource own(DataSource own, DataSource ofTable) {
+        Require.present("notify", own);
+        if (own == ofTable) {
+            throw new IllegalArgumentException("notify needs a DataSource of its own, was that of the table itself: it"
+                    + " keeps connections, which a pool would miss; give it one that connects directly");
+        }
+        return own;
+    }
+
     @Override
     public void send() {
         sender.sendWakeUp();

@@ -1,47 +1,22 @@
 package dev.outbox.postgres;
 
-import dev.outbox.Ack;
-import dev.outbox.Enqueued;
-import dev.outbox.Message;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
-import dev.outbox.Stage;
-import dev.outbox.delivery.PollerBuilder;
-import dev.outbox.delivery.internal.Emitter;
-import dev.outbox.internal.Require;
-import dev.outbox.jdbc.internal.queue.LiveTable;
-import dev.outbox.jdbc.internal.queue.TableQueue;
-import dev.outbox.jdbc.internal.queue.TableSettings;
-import dev.outbox.jdbc.internal.sql.Connections;
-import dev.outbox.spi.TransactionalSource;
-import java.sql.Connection;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.List;
-import java.util.function.Supplier;
+import dev.outbox.jdbc.internal.queue.OutboxOptions;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
- * An outbox in a PostgreSQL table. Building it looks at the table once and fails early and clearly; after
- * that no call reads the catalog, least of all inside a caller's transaction.
+ * Opens an outbox in a PostgreSQL table. Building it looks at the table once and fails early and clearly; after that no call
+ * reads the catalog, least of all inside a caller's transaction.
  *
- * <p>Thread-safe. The data source is used for the poller and for purge; enqueue uses the caller's own
- * connection.
+ * <p>The data source is used for the poller and for purge; enqueue uses the caller's own connection.
  */
-public final class PostgresOutbox implements Outbox {
-    private final TableQueue queue;
-    private final Supplier<PostgresEnqueue> enqueue;
-
-    private PostgresOutbox(
-            LiveTable<PostgresTable> table, Connections connections, TableSettings settings, Builder options) {
-        this.queue = PostgresQueue.over(table, connections, settings, options.ack, options);
-        Emitter emitter = settings.emitter();
-        this.enqueue = table.per(found -> new PostgresEnqueue(found, settings.rules(), emitter));
-    }
+public final class PostgresOutbox {
+    private PostgresOutbox() {}
 
     /** An outbox in the table {@code outbox} with all defaults. */
-    public static PostgresOutbox create(DataSource dataSource) {
+    public static Outbox create(DataSource dataSource) {
         return builder(dataSource).build();
     }
 
@@ -49,71 +24,29 @@ public final class PostgresOutbox implements Outbox {
         return new Builder(dataSource);
     }
 
-    @Override
-    public Enqueued enqueue(Connection tx, Message message) {
-        Enqueued enqueued = enqueue.get().one(tx, message);
-        return stored(tx, List.of(message), enqueued);
-    }
-
-    @Override
-    public Enqueued enqueueAll(Connection tx, Collection<Message> messages) {
-        List<Message> all = new ArrayList<>(Require.present("messages", messages));
-        return stored(tx, all, enqueue.get().all(tx, all));
-    }
-
-    @Override
-    public Stage stage() {
-        return Stage.over(this, message -> enqueue.get().prepare(message));
-    }
-
-    private Enqueued stored(Connection tx, List<Message> messages, Enqueued enqueued) {
-        if (!enqueued.stored().isEmpty()) {
-            queue.stored(tx, messages);
-        }
-        return enqueued;
-    }
-
-    @Override
-    public PollerBuilder poller() {
-        return queue.poller();
-    }
-
-    @Override
-    public DataSource waking(DataSource dataSource) {
-        return TableQueue.waking(dataSource);
-    }
-
-    @Override
-    public void wakeUp() {
-        queue.wakeUp();
-    }
-
-    @Override
-    public TransactionalSource source() {
-        return queue.source();
-    }
-
-    @Override
-    public long purge(Duration olderThan) {
-        return queue.purge(olderThan);
-    }
-
     /** Options, each with its default. Not thread-safe. */
-    public static final class Builder extends PostgresOptions<Builder> {
-        private Ack ack = Ack.KEEP;
+    public static final class Builder extends OutboxOptions<Builder> {
+        private @Nullable DataSource notify;
 
         private Builder(DataSource dataSource) {
-            super(dataSource, "outbox", Duration.ofDays(7));
+            super(dataSource);
         }
 
-        @Override
-        protected Builder self() {
-            return this;
-        }
-
-        /** What becomes of delivered rows. Default: {@link Ack#KEEP}. */
-        public Builder ack(Ack ack) {
-            this.ack = Require.present("ack", ack);
+        /**
+         * Wakes the pollers of other processes too, by {@code NOTIFY}, wherever a commit is known to wake those of
+         * this JVM. Each process sends at most one every 10 ms, after commit and on a background thread: no caller
+         * fails because of it, and no commit waits for it. While a poller runs, another thread listens; there is
+         * nothing to close.
+         *
+         * <p>It takes up to two connections of this data source and keeps them, so it must not be the pool of the
+         * application. LISTEN does not work through a pooler in transaction mode: the library notices that and warns
+         * of it, and the pollers find messages by polling. Default: off.
+         *
+         * @param own connects to the same database with the PostgreSQL JDBC driver, directly; a
+         *     {@code PGSimpleDataSource} is good
+         */
+        public Builder notify(DataSource own) {
+            this.notify = PostgresNotify.own(own, dataSource());
             return this;
         }
 
@@ -122,14 +55,10 @@ public final class PostgresOutbox implements Outbox {
          *
          * @throws IllegalArgumentException if options contradict each other
          * @throws OutboxException if the database cannot be reached, or the table is missing or not an outbox,
-         *     or the data source of notify will never do
+         *     or the data source of notify cannot be used
          */
-        public PostgresOutbox build() {
-            TableSettings settings = settings();
-            return open(
-                    settings,
-                    PostgresTable::detect,
-                    (table, connections) -> new PostgresOutbox(table, connections, settings, this));
+        public Outbox build() {
+            return open(new PostgresStatements(notify));
         }
     }
 }

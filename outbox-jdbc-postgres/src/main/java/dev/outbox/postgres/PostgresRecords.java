@@ -1,18 +1,14 @@
 package dev.outbox.postgres;
 
-import dev.outbox.InboxRecord;
-import dev.outbox.OutboxException;
-import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.inbox.Identity;
 import dev.outbox.jdbc.internal.inbox.InboxRecords;
-import dev.outbox.jdbc.internal.inbox.RecordRow;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Single records of an inbox, by their identity. Thread-safe. */
@@ -27,16 +23,16 @@ final class PostgresRecords implements InboxRecords.Statements {
 
     /** A record of receive is Done from the start; a work item that is Done has had its effect. */
     private static final String MARK_DEAD = """
-            UPDATE {table} SET {status} = 3, {owner_token} = NULL, {locked_until} = NULL,
-                {processed_on} = statement_timestamp(), {last_error} = :reason
+            UPDATE {table} SET {status = 3}, {owner_token = NULL}, {locked_until = NULL},
+                {processed_on = statement_timestamp()}, {last_error = :reason}
             WHERE {mine} AND {source} = :source AND {message_id} = :message_id
               AND ({status} < 2 OR {status} = 2 AND {topic} IS NULL)
             """;
 
-    /** With a due time, so that no mark of a poller hides it. Its age counts from there. */
+    /** With a due time, so that pollers find it whatever their low-water marks. Its age counts from that time. */
     private static final String REQUEUE = """
-            UPDATE {table} SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = false,
-                {due_on} = statement_timestamp(), {first_due_on} = NULL
+            UPDATE {table} SET {status = 0}, {attempt_count = 0}, {processed_on = NULL}, {blocks_key = false},
+                {due_on = statement_timestamp()}, {first_due_on = NULL}
             WHERE {mine} AND {source} = :source AND {message_id} = :message_id
               AND {status} = 3 AND {topic} IS NOT NULL
               AND (:forced OR {first_seen_on} >= statement_timestamp() - :window * interval '1 microsecond')
@@ -51,20 +47,21 @@ final class PostgresRecords implements InboxRecords.Statements {
             """;
 
     /**
-     * The key of a skipped item has gone on without it, so it goes to the end: as an enqueue does, it draws a sequence under
-     * the lock of the key. It may have waited for that, so it is due from now on and not from when the statement began.
+     * Later items of its key were delivered without a skipped item, so the item goes to the end of the key: as an enqueue
+     * does, it draws a sequence under the lock of the key. The statement may have waited for the lock, so the item is due
+     * from now on, and not from when the statement began.
      */
     private static final String REQUEUE_AT_THE_END = """
             WITH locks AS MATERIALIZED (SELECT %s AS taken)
-            UPDATE {table} t SET {sequence} = DEFAULT, {status} = 0, {attempt_count} = 0, {processed_on} = NULL,
-                {due_on} = clock_timestamp(), {first_due_on} = NULL
+            UPDATE {table} t SET {sequence = DEFAULT}, {status = 0}, {attempt_count = 0}, {processed_on = NULL},
+                {due_on = clock_timestamp()}, {first_due_on = NULL}
             FROM locks
             WHERE locks.taken AND {mine} AND {source} = :source AND {message_id} = :message_id
               AND {status} = 3 AND {topic} IS NOT NULL AND {message_key} = :key AND NOT {blocks_key}
               AND (:forced OR {first_seen_on} >= statement_timestamp() - :window * interval '1 microsecond')
             """.formatted(PostgresKeyLocks.TAKE_ONE);
 
-    /** There is nothing of it to handle: who sends it again makes it new. */
+    /** Such a record has nothing to handle; without it the message is new when it is sent again. */
     private static final String FORGET = """
             DELETE FROM {table}
             WHERE {mine} AND {source} = :source AND {message_id} = :message_id AND {status} = 3 AND {topic} IS NULL
@@ -78,7 +75,7 @@ final class PostgresRecords implements InboxRecords.Statements {
     private final Sql forget;
     private final PostgresKeyLocks locks;
 
-    /** Before that phase messages have no keys. */
+    /** Whether messages have keys in this phase. */
     private final boolean keyed;
 
     PostgresRecords(PostgresTable table) {
@@ -93,24 +90,20 @@ final class PostgresRecords implements InboxRecords.Statements {
     }
 
     @Override
-    public Optional<InboxRecord> get(Connection connection, String source, String messageId) throws SQLException {
-        try (Query query = identified(get, connection, source, messageId);
-                ResultSet row = query.rows()) {
-            return row.next() ? Optional.of(RecordRow.read(row, source, messageId)) : Optional.empty();
-        }
+    public Query get(Connection connection, Identity identity) throws SQLException {
+        return identified(get, connection, identity);
     }
 
     @Override
-    public int markDead(Connection tx, String source, String messageId, String reason) throws SQLException {
-        try (Query query = identified(markDead, tx, source, messageId)) {
+    public int markDead(Connection tx, Identity identity, String reason) throws SQLException {
+        try (Query query = identified(markDead, tx, identity)) {
             return query.set("reason", reason).update();
         }
     }
 
     @Override
-    public int requeue(Connection connection, String source, String messageId, boolean forced, Duration window)
-            throws SQLException {
-        try (Query query = identified(requeue, connection, source, messageId)) {
+    public int requeue(Connection connection, Identity identity, boolean forced, Duration window) throws SQLException {
+        try (Query query = identified(requeue, connection, identity)) {
             int changed = query.set("forced", forced)
                     .set("window", window)
                     .set("moves", keyed)
@@ -119,11 +112,11 @@ final class PostgresRecords implements InboxRecords.Statements {
                 return changed;
             }
         }
-        String found = keyOfSkipped(connection, source, messageId);
+        String found = keyOfSkipped(connection, identity);
         if (found == null) {
             return 0;
         }
-        try (Query query = identified(requeueAtTheEnd, connection, source, messageId)) {
+        try (Query query = identified(requeueAtTheEnd, connection, identity)) {
             locks.set(query, found);
             return query.set("key", found)
                     .set("forced", forced)
@@ -132,27 +125,21 @@ final class PostgresRecords implements InboxRecords.Statements {
         }
     }
 
-    private @Nullable String keyOfSkipped(Connection connection, String source, String messageId) throws SQLException {
-        try (Query query = identified(key, connection, source, messageId);
+    private @Nullable String keyOfSkipped(Connection connection, Identity identity) throws SQLException {
+        try (Query query = identified(key, connection, identity);
                 ResultSet row = query.rows()) {
             return row.next() ? row.getString("message_key") : null;
         }
     }
 
     @Override
-    public int forget(Connection connection, String source, String messageId) throws SQLException {
-        try (Query query = identified(forget, connection, source, messageId)) {
+    public int forget(Connection connection, Identity identity) throws SQLException {
+        try (Query query = identified(forget, connection, identity)) {
             return query.update();
         }
     }
 
-    @Override
-    public OutboxException failure(String what, SQLException e) {
-        return SqlFailure.of(what, e);
-    }
-
-    private static Query identified(Sql sql, Connection connection, String source, String messageId)
-            throws SQLException {
-        return sql.on(connection).set("source", source).set("message_id", messageId);
+    private static Query identified(Sql sql, Connection connection, Identity identity) throws SQLException {
+        return sql.on(connection).set("source", identity.source()).set("message_id", identity.messageId());
     }
 }

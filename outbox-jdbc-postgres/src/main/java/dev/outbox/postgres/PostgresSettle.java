@@ -47,8 +47,8 @@ import org.jspecify.annotations.Nullable;
 final class PostgresSettle {
     /** The common case, all Done, one statement per token; also what ends a handler's transaction. */
     static final String DONE_KEEP = """
-            UPDATE {table} SET {status} = 2, {owner_token} = NULL, {locked_until} = NULL,
-                {processed_on} = statement_timestamp()
+            UPDATE {table} SET {status = 2}, {owner_token = NULL}, {locked_until = NULL},
+                {processed_on = statement_timestamp()}
             WHERE {work_item_id} = ANY (:ids) AND {topic} IS NOT NULL
               AND {owner_token} = :token AND {status} >= 1 AND {status} < 2
             RETURNING {work_item_id}
@@ -83,18 +83,18 @@ final class PostgresSettle {
                 RETURNING v.id, v.token
             ),
             updated AS (
-                UPDATE {table} t SET {status} = v.status, {owner_token} = NULL, {locked_until} = NULL,
-                    {attempt_count} = t.{attempt_count} - v.given_back,
-                    {blocks_key} = v.blocks AND t.{message_key} IS NOT NULL,
-                    {last_error} = COALESCE(v.error, t.{last_error}),
-                    {due_on} = CASE
+                UPDATE {table} t SET {status = v.status}, {owner_token = NULL}, {locked_until = NULL},
+                    {attempt_count = t.{attempt_count} - v.given_back},
+                    {blocks_key = v.blocks AND t.{message_key} IS NOT NULL},
+                    {last_error = COALESCE(v.error, t.{last_error})},
+                    {due_on = CASE
                         WHEN v.status <> 0 THEN t.{due_on}
                         WHEN v.delay IS NOT NULL THEN statement_timestamp() + v.delay * interval '1 microsecond'
                         WHEN t.{message_key} IS NULL THEN statement_timestamp()
-                        ELSE t.{due_on} END,
-                    {first_due_on} = CASE WHEN v.status = 0 THEN COALESCE(t.{first_due_on}, t.{due_on}, t.{created_on})
-                        ELSE t.{first_due_on} END,
-                    {processed_on} = CASE WHEN v.status <> 0 THEN statement_timestamp() END
+                        ELSE t.{due_on} END},
+                    {first_due_on = CASE WHEN v.status = 0 THEN COALESCE(t.{first_due_on}, t.{due_on}, t.{created_on})
+                        ELSE t.{first_due_on} END},
+                    {processed_on = CASE WHEN v.status <> 0 THEN statement_timestamp() END}
                 FROM settled v
                 WHERE NOT (v.status = 2 AND :delete_done) AND t.{topic} IS NOT NULL
                   AND t.{work_item_id} = ANY (:ids)
@@ -116,9 +116,9 @@ final class PostgresSettle {
                     OFFSET 0) later
             ),
             released AS (
-                UPDATE {table} t SET {status} = 0, {owner_token} = NULL, {locked_until} = NULL,
-                    {attempt_count} = t.{attempt_count} - 1,
-                    {first_due_on} = COALESCE(t.{first_due_on}, t.{due_on}, t.{created_on}), {processed_on} = NULL
+                UPDATE {table} t SET {status = 0}, {owner_token = NULL}, {locked_until = NULL},
+                    {attempt_count = t.{attempt_count} - 1},
+                    {first_due_on = COALESCE(t.{first_due_on}, t.{due_on}, t.{created_on})}, {processed_on = NULL}
                 FROM rest
                 WHERE t.{topic} IS NOT NULL AND t.{work_item_id} = ANY (ARRAY(SELECT id FROM rest))
                   AND t.{work_item_id} = rest.id AND t.{owner_token} = rest.token
@@ -193,18 +193,18 @@ final class PostgresSettle {
                 RETURNING v.id, v.token
             ),
             updated AS (
-                UPDATE {table} t SET {status} = v.status, {owner_token} = NULL, {locked_until} = NULL,
-                    {attempt_count} = t.{attempt_count} - v.given_back,
-                    {blocks_key} = v.blocks AND t.{message_key} IS NOT NULL,
-                    {last_error} = COALESCE(v.error, t.{last_error}),
-                    {due_on} = CASE
+                UPDATE {table} t SET {status = v.status}, {owner_token = NULL}, {locked_until = NULL},
+                    {attempt_count = t.{attempt_count} - v.given_back},
+                    {blocks_key = v.blocks AND t.{message_key} IS NOT NULL},
+                    {last_error = COALESCE(v.error, t.{last_error})},
+                    {due_on = CASE
                         WHEN v.status <> 0 THEN t.{due_on}
                         WHEN v.delay IS NOT NULL THEN statement_timestamp() + v.delay * interval '1 microsecond'
                         WHEN t.{message_key} IS NULL THEN statement_timestamp()
-                        ELSE t.{due_on} END,
-                    {first_due_on} = CASE WHEN v.status = 0 THEN COALESCE(t.{first_due_on}, t.{due_on}, t.{created_on})
-                        ELSE t.{first_due_on} END,
-                    {processed_on} = CASE WHEN v.status <> 0 THEN statement_timestamp() END
+                        ELSE t.{due_on} END},
+                    {first_due_on = CASE WHEN v.status = 0 THEN COALESCE(t.{first_due_on}, t.{due_on}, t.{created_on})
+                        ELSE t.{first_due_on} END},
+                    {processed_on = CASE WHEN v.status <> 0 THEN statement_timestamp() END}
                 FROM verdicts v
                 WHERE NOT (v.status = 2 AND :delete_done) AND t.{topic} IS NOT NULL
                   AND t.{work_item_id} = ANY (ARRAY(SELECT id FROM verdicts))
@@ -237,7 +237,7 @@ final class PostgresSettle {
                 FOR NO KEY UPDATE SKIP LOCKED
             ),
             renewed AS (
-                UPDATE {table} t SET {locked_until} = statement_timestamp() + :lease * interval '1 microsecond'
+                UPDATE {table} t SET {locked_until = statement_timestamp() + :lease * interval '1 microsecond'}
                 FROM leases s
                 WHERE t.{work_item_id} = ANY (ARRAY(SELECT id FROM free)) AND t.{topic} IS NOT NULL
                   AND t.{work_item_id} = s.id AND t.{owner_token} = s.token AND t.{status} >= 1 AND t.{status} < 2

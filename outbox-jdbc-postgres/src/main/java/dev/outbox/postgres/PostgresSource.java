@@ -1,17 +1,16 @@
 package dev.outbox.postgres;
 
-import dev.outbox.Ack;
 import dev.outbox.OnDead;
 import dev.outbox.OutboxException;
-import dev.outbox.PayloadSerializer;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Phase;
-import dev.outbox.jdbc.internal.claim.Arrivals;
 import dev.outbox.jdbc.internal.claim.ClaimCycle;
 import dev.outbox.jdbc.internal.claim.FreedKeys;
 import dev.outbox.jdbc.internal.claim.WorkItemRow;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.queue.Heartbeats;
+import dev.outbox.jdbc.internal.queue.SourceSettings;
 import dev.outbox.jdbc.internal.sql.BorrowedConnection;
 import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.jdbc.internal.sql.NetworkLimit;
@@ -64,10 +63,10 @@ final class PostgresSource implements TransactionalSource {
      */
     static final String EXPIRE = """
             UPDATE {table} t SET
-                {status} = CASE WHEN {attempt_count} >= :max_attempts THEN 3 ELSE 0 END,
-                {blocks_key} = :blocking AND {attempt_count} >= :max_attempts AND {message_key} IS NOT NULL,
-                {owner_token} = NULL, {locked_until} = NULL,
-                {due_on} = CASE
+                {status = CASE WHEN {attempt_count} >= :max_attempts THEN 3 ELSE 0 END},
+                {blocks_key = :blocking AND {attempt_count} >= :max_attempts AND {message_key} IS NOT NULL},
+                {owner_token = NULL}, {locked_until = NULL},
+                {due_on once = CASE
                     WHEN {message_key} IS NOT NULL AND {sequence} > (
                         SELECT h.{sequence} FROM {table} h
                         WHERE {mine} AND h.{message_key} = t.{message_key} AND h.{status} >= 1 AND h.{status} < 2
@@ -75,10 +74,10 @@ final class PostgresSource implements TransactionalSource {
                     THEN {due_on}
                     ELSE statement_timestamp() + CASE WHEN {attempt_count} = 1 THEN interval '0'
                         ELSE random() * LEAST(300, power(2, {attempt_count} - 2)) * interval '1 second' END
-                    END,
-                {first_due_on} = COALESCE({first_due_on}, {due_on}, {created_on}),
-                {processed_on} = CASE WHEN {attempt_count} >= :max_attempts THEN statement_timestamp() END,
-                {last_error} = 'lease expired on attempt ' || {attempt_count} || ' at ' || COALESCE({processed_by}, 'an unknown poller')
+                    END},
+                {first_due_on = COALESCE({first_due_on}, {due_on}, {created_on})},
+                {processed_on = CASE WHEN {attempt_count} >= :max_attempts THEN statement_timestamp() END},
+                {last_error = 'lease expired on attempt ' || {attempt_count} || ' at ' || COALESCE({processed_by}, 'an unknown poller')}
             WHERE {work_item_id} = ANY (ARRAY(
                 SELECT {work_item_id} FROM {table}
                 WHERE {mine} AND {processing} AND ({locked_until} <= statement_timestamp()) IS NOT FALSE
@@ -139,30 +138,24 @@ final class PostgresSource implements TransactionalSource {
     private final PinnedPlan expire;
     private final PinnedPlan nextDue;
 
-    PostgresSource(
-            PostgresTable table,
-            Connections connections,
-            Ack ack,
-            Duration retention,
-            @Nullable Duration deadRetention,
-            @Nullable PayloadSerializer serializer,
-            LongSupplier ticker,
-            Arrivals arrivals) {
+    PostgresSource(PostgresTable table, SourceSettings settings) {
         this.table = table;
-        this.connections = connections;
+        this.connections = settings.connections();
+        LongSupplier ticker = settings.ticker();
         Layout own = table.own();
         boolean byOld = table.phase().before(Phase.DUAL);
         boolean onItsWay = table.isInbox() && !byOld && table.phase() != Phase.CLEAN;
         ClaimCycle.Query claim = byOld
-                ? new PostgresLegacyClaim(own, serializer)
-                : new PostgresClaim(table, serializer, freed, arrivals, ticker);
+                ? new PostgresLegacyClaim(own, settings.serializer())
+                : new PostgresClaim(table, settings.serializer(), freed, settings.arrivals(), ticker);
         this.ids = table.isInbox() && byOld ? ItemIds.MESSAGE_ID : ItemIds.WORK_ITEM;
-        this.settle = new PostgresSettle(table.layout(), own, ack, ids);
+        this.settle = new PostgresSettle(table.layout(), own, settings.ack(), ids);
         this.claiming = new ClaimCycle(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
         this.settleByMessage = onItsWay
-                ? new PostgresSettle(byMessage(table.layout()), byMessage(own), ack, ItemIds.MESSAGE_ID)
+                ? new PostgresSettle(byMessage(table.layout()), byMessage(own), settings.ack(), ItemIds.MESSAGE_ID)
                 : null;
-        this.purge = PostgresPurge.ofDone(table, connections, retention);
+        this.purge = PostgresPurge.ofDone(table, connections, settings.retention());
+        Duration deadRetention = settings.deadRetention();
         this.purgeDead = deadRetention == null || byOld // which has no index for it
                 ? null
                 : PostgresPurge.ofDead(table, connections, deadRetention);
@@ -172,9 +165,8 @@ final class PostgresSource implements TransactionalSource {
     }
 
     private static Layout byMessage(Layout layout) {
-        return layout.with(
-                        "work_item_id", Objects.requireNonNull(layout.columns().get("message_id")))
-                .with("id_type", ItemIds.MESSAGE_ID.type());
+        return layout.with("work_item_id", Reading.column(layout.column("message_id")))
+                .with("id_type", Reading.fixed(ItemIds.MESSAGE_ID.type()));
     }
 
     @Override

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.delivery.Poller;
 import dev.outbox.jdbc.internal.sql.BorrowedConnection;
 import dev.outbox.jdbc.internal.sql.Connections;
@@ -21,10 +22,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -32,7 +33,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 class BorrowedConnectionIT {
     private static final Duration LIMIT = Duration.ofSeconds(7);
 
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final int READ_COMMITTED = Connection.TRANSACTION_READ_COMMITTED;
     private static final int REPEATABLE_READ = Connection.TRANSACTION_REPEATABLE_READ;
 
@@ -49,11 +52,6 @@ class BorrowedConnectionIT {
     @AfterEach
     void disconnect() throws SQLException {
         pooled.close();
-    }
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
     }
 
     /** A pool that resets nothing, so that it shows what was left behind. */
@@ -171,7 +169,7 @@ class BorrowedConnectionIT {
         config.setTransactionIsolation("TRANSACTION_REPEATABLE_READ");
         config.setAutoCommit(false);
         try (HikariDataSource pool = new HikariDataSource(config)) {
-            PostgresOutbox outbox = PostgresOutbox.builder(pool).table(table).build();
+            Outbox outbox = PostgresOutbox.builder(pool).table(table).build();
             DATABASE.commit(
                     outbox, Message.to("t").payload("a"), Message.to("t").payload("b"));
             List<String> seen = new ArrayList<>();
@@ -213,8 +211,7 @@ class BorrowedConnectionIT {
     @Test
     void whatWasPreparedForAColumnOfAnotherTypeIsPreparedAnew() {
         String table = DATABASE.newTable();
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(carelessPool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(carelessPool()).table(table).build();
         Source source = outbox.source();
         ClaimRequest request = new ClaimRequest(10, Duration.ofHours(1), 3, Set.of(), "test");
         for (int i = 0; i < 4; i++) {

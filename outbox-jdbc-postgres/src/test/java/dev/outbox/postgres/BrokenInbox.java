@@ -1,89 +1,26 @@
 package dev.outbox.postgres;
 
 import dev.outbox.Inbox;
-import dev.outbox.InboxRecord;
 import dev.outbox.Incoming;
 import dev.outbox.Receipt;
 import dev.outbox.Receipt.Kind;
-import dev.outbox.delivery.PollerBuilder;
-import dev.outbox.spi.Source;
+import dev.outbox.testkit.ForwardingInbox;
 import java.sql.Connection;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import javax.sql.DataSource;
 
 /** An honest inbox in the hands of somebody who perturbs its calls. */
-class BrokenInbox implements Inbox {
+class BrokenInbox extends ForwardingInbox {
     final Inbox honest;
     final DataSource dataSource;
 
     BrokenInbox(Inbox honest, DataSource dataSource) {
+        super(honest);
         this.honest = honest;
         this.dataSource = dataSource;
-    }
-
-    @Override
-    public Receipt receive(Connection tx, Incoming incoming) {
-        return honest.receive(tx, incoming);
-    }
-
-    @Override
-    public Receipt enqueue(Connection tx, Incoming incoming) {
-        return honest.enqueue(tx, incoming);
-    }
-
-    @Override
-    public List<Receipt> enqueueAll(Connection tx, Collection<Incoming> incoming) {
-        return honest.enqueueAll(tx, incoming);
-    }
-
-    @Override
-    public Optional<InboxRecord> get(String source, String messageId) {
-        return honest.get(source, messageId);
-    }
-
-    @Override
-    public boolean markDead(Connection tx, String source, String messageId, String reason) {
-        return honest.markDead(tx, source, messageId, reason);
-    }
-
-    @Override
-    public void requeue(String source, String messageId) {
-        honest.requeue(source, messageId);
-    }
-
-    @Override
-    public void forceRequeue(String source, String messageId) {
-        honest.forceRequeue(source, messageId);
-    }
-
-    @Override
-    public DataSource waking(DataSource given) {
-        return honest.waking(given);
-    }
-
-    @Override
-    public void wakeUp() {
-        honest.wakeUp();
-    }
-
-    @Override
-    public PollerBuilder poller() {
-        return honest.poller();
-    }
-
-    @Override
-    public Source source() {
-        return honest.source();
-    }
-
-    @Override
-    public long purge(Duration olderThan) {
-        return honest.purge(olderThan);
     }
 
     static final class EverythingIsFirst extends BrokenInbox {

@@ -4,6 +4,7 @@ import static dev.outbox.postgres.Plans.Planned.PINNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -15,15 +16,16 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A claim that is cut by its bound in bytes does not hide what it left, and reads no payload that it does not take. */
 class ByteBoundIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final ClaimRequest REQUEST =
             new ClaimRequest(10, Duration.ofMinutes(5), 10, Set.of(), "me").maxBytes(1_000);
     private static final String LARGE = "x".repeat(2_000);
@@ -32,22 +34,11 @@ class ByteBoundIT {
     private final AtomicLong ticker = new AtomicLong();
 
     private final String table = DATABASE.newTable();
-    private PostgresOutbox outbox;
-    private Source source;
-
-    @BeforeEach
-    void open() {
-        outbox = PostgresOutbox.builder(DATABASE.pool())
-                .table(table)
-                .ticker(ticker::get)
-                .build();
-        source = outbox.source();
-    }
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
+    private final Outbox outbox = PostgresOutbox.builder(DATABASE.pool())
+            .table(table)
+            .ticker(ticker::get)
+            .build();
+    private final Source source = outbox.source();
 
     @Test
     void aSweepThatWasCutDoesNotHideWhatItLeft() {

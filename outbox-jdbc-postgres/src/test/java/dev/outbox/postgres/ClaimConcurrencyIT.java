@@ -6,12 +6,12 @@ import static dev.outbox.postgres.Claiming.claim;
 import static dev.outbox.postgres.Claiming.done;
 import static dev.outbox.postgres.Claiming.ids;
 import static dev.outbox.postgres.Claiming.message;
-import static dev.outbox.postgres.Claiming.transaction;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
 import dev.outbox.Ordering;
+import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Settlement;
@@ -33,48 +33,24 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Claims beside other claims, producers and strangers. Whoever would have to wait for a lock fails here. */
 class ClaimConcurrencyIT {
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
-    private static OutboxDatabase database;
-    private static HikariDataSource impatient;
+    private static final HikariDataSource IMPATIENT = DATABASE.impatientPool();
 
     private final AtomicLong ticker = new AtomicLong();
-    private String table;
-    private PostgresOutbox outbox;
-    private Source source;
-
-    @BeforeAll
-    static void createDatabase() {
-        database = new OutboxDatabase();
-        impatient = database.pool(config -> {
-            config.setMaximumPoolSize(20);
-            config.setConnectionInitSql("SET lock_timeout = '1s'");
-        });
-    }
-
-    @AfterAll
-    static void dropDatabase() {
-        impatient.close();
-        database.close();
-    }
-
-    @BeforeEach
-    void createTable() {
-        table = database.newTable();
-        outbox = PostgresOutbox.builder(impatient)
-                .table(table)
-                .ordering(Ordering.RELAXED)
-                .ticker(ticker::get)
-                .build();
-        source = outbox.source();
-    }
+    private final String table = DATABASE.newTable();
+    private final Outbox outbox = PostgresOutbox.builder(IMPATIENT)
+            .table(table)
+            .ordering(Ordering.RELAXED)
+            .ticker(ticker::get)
+            .build();
+    private final Source source = outbox.source();
 
     @Test
     void eightClaimersNeverHoldOneRow() throws Exception {
@@ -82,7 +58,7 @@ class ClaimConcurrencyIT {
         for (int i = 0; i < 20_000; i++) {
             messages.add(i % 4 == 0 ? message("k-" + i).key("key-" + i % 200) : message("free-" + i));
         }
-        database.commit(outbox, messages);
+        DATABASE.commit(outbox, messages);
         Map<String, Integer> holders = new ConcurrentHashMap<>();
         Queue<String> heldTwice = new ConcurrentLinkedQueue<>();
         AtomicInteger left = new AtomicInteger(messages.size());
@@ -122,13 +98,13 @@ class ClaimConcurrencyIT {
 
         assertThat(heldTwice).isEmpty();
         assertThat(holders).hasSize(20_000);
-        assertThat(database.count(table, "attempt_count <> 1")).isZero();
+        assertThat(DATABASE.count(table, "attempt_count <> 1")).isZero();
     }
 
     @Test
     void claimDoesNotWaitForProducers() throws SQLException {
-        database.commit(outbox, message("free-1"), message("k-1").key("k"));
-        try (Connection producer = transaction(database.pool())) {
+        DATABASE.commit(outbox, message("free-1"), message("k-1").key("k"));
+        try (Connection producer = DATABASE.begin()) {
             outbox.enqueueAll(
                     producer, List.of(message("free-2"), message("k-2").key("k")));
 
@@ -139,18 +115,18 @@ class ClaimConcurrencyIT {
 
     @Test
     void producersDoNotWaitForAClaimNorDoOtherClaims() throws SQLException {
-        database.commit(
+        DATABASE.commit(
                 outbox,
                 message("free-1"),
                 message("k-1").key("k"),
                 message("k-2").key("k"));
-        try (Connection claiming = transaction(database.pool());
+        try (Connection claiming = DATABASE.begin();
                 Statement claimUnderWay = claiming.createStatement()) {
             claimUnderWay.execute("UPDATE " + table + " SET status = 1, owner_token = gen_random_uuid(),"
                     + " attempt_count = 1, locked_until = now() + interval '1 minute'");
 
             OutboxDatabase.commit(
-                    impatient, outbox, List.of(message("free-2"), message("k-3").key("k")));
+                    IMPATIENT, outbox, List.of(message("free-2"), message("k-3").key("k")));
             assertThat(all(source, 10)).containsExactly("free-2");
             claiming.rollback();
         }
@@ -161,7 +137,7 @@ class ClaimConcurrencyIT {
     @Test
     void rowsLockedElsewhereAreLeftOut() throws SQLException {
         Instant past = Instant.now().minusSeconds(60);
-        database.commit(
+        DATABASE.commit(
                 outbox,
                 message("free-1"),
                 message("free-2"),
@@ -170,7 +146,7 @@ class ClaimConcurrencyIT {
                 message("a-1").key("a"),
                 message("a-2").key("a"),
                 message("b-1").key("b"));
-        try (Connection stranger = transaction(database.pool())) {
+        try (Connection stranger = DATABASE.begin()) {
             lock(stranger, "free-1", "waiting-1", "a-1");
 
             assertThat(all(source, 4)).containsExactly("free-2", "waiting-2", "b-1");
@@ -183,10 +159,10 @@ class ClaimConcurrencyIT {
     @Test
     void aHeadComesAloneWhereARowOfItsRunIsLockedElsewhere() throws SQLException {
         for (int i = 1; i <= 5; i++) {
-            database.commit(outbox, message("k-" + i).key("k"));
+            DATABASE.commit(outbox, message("k-" + i).key("k"));
         }
         Claim first;
-        try (Connection stranger = transaction(database.pool())) {
+        try (Connection stranger = DATABASE.begin()) {
             lock(stranger, "k-3");
 
             first = claim(source, 10);
@@ -200,10 +176,10 @@ class ClaimConcurrencyIT {
 
     @Test
     void expiredLeasesLockedByTheirOwnerAreLeftOut() throws SQLException {
-        database.commit(outbox, message("one"), message("two"));
+        DATABASE.commit(outbox, message("one"), message("two"));
         claim(source, 10);
-        database.execute("UPDATE " + table + " SET locked_until = statement_timestamp()");
-        try (Connection owner = transaction(database.pool())) {
+        DATABASE.execute("UPDATE " + table + " SET locked_until = statement_timestamp()");
+        try (Connection owner = DATABASE.begin()) {
             lock(owner, "one");
 
             assertThat(all(outbox.source(), 10)).containsExactly("two");
@@ -218,15 +194,15 @@ class ClaimConcurrencyIT {
         for (int i = 0; i < 500; i++) {
             messages.add(message("k-" + i).key("key-" + i % 10));
         }
-        database.commit(outbox, messages);
+        DATABASE.commit(outbox, messages);
 
         Claim claim = claim(source, 500);
 
         assertThat(claim.items()).hasSize(500);
-        assertThat(database.query("SELECT count(DISTINCT locked_until) FROM " + table))
+        assertThat(DATABASE.query("SELECT count(DISTINCT locked_until) FROM " + table))
                 .containsExactly("1");
         source.renew(claim.items().stream().map(claim::lease).toList(), LEASE);
-        assertThat(database.query("SELECT count(DISTINCT locked_until) FROM " + table))
+        assertThat(DATABASE.query("SELECT count(DISTINCT locked_until) FROM " + table))
                 .containsExactly("1");
     }
 

@@ -9,13 +9,14 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a statement costs depends on its batch, not on the table, whatever the planner believes of the table. */
 class ClaimPlanIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     private record Statement(String name, String text, Plans.Planned how) {
         int batch() {
@@ -44,11 +45,6 @@ class ClaimPlanIT {
 
     /** Four keys probed per row, and a stretch of 4,096 rows where topics are filtered. */
     private static final long ROWS_READ_PER_ROW = 20;
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
 
     @TestFactory
     Stream<DynamicTest> everyStatementRunsOnAnEmptyTable() throws SQLException {

@@ -2,15 +2,12 @@ package dev.outbox.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -62,11 +59,5 @@ final class Claiming {
                                 .toList())
                         .lost())
                 .isEmpty();
-    }
-
-    static Connection transaction(HikariDataSource pool) throws SQLException {
-        Connection connection = pool.getConnection();
-        connection.setAutoCommit(false);
-        return connection;
     }
 }

@@ -1,5 +1,6 @@
 package dev.outbox.postgres;
 
+import dev.outbox.Inbox;
 import dev.outbox.testkit.InboxCrash;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -10,7 +11,7 @@ final class CrashMain {
     public static void main(String[] arguments) throws Exception {
         PGSimpleDataSource dataSource = new PGSimpleDataSource();
         dataSource.setUrl(arguments[1]);
-        PostgresInbox inbox = PostgresInbox.builder(dataSource)
+        Inbox inbox = PostgresInbox.builder(dataSource)
                 .table(arguments[2])
                 .consumer(arguments[4])
                 .build();

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.delivery.Poller;
@@ -134,7 +135,7 @@ class DefaultIsolationIT {
     @Test
     void aHandlerMayRaiseTheIsolationOfItsTransaction() throws Exception {
         try (HikariDataSource pool = database.pool(config -> {})) {
-            PostgresOutbox outbox = PostgresOutbox.builder(pool).table(table).build();
+            Outbox outbox = PostgresOutbox.builder(pool).table(table).build();
             database.commit(outbox, Message.to("orders").payload("{}"));
             List<String> seen = new ArrayList<>();
             try (Poller poller = outbox.poller()
@@ -171,7 +172,7 @@ class DefaultIsolationIT {
                 HikariDataSource after =
                         database.pool(config -> config.setTransactionIsolation("TRANSACTION_REPEATABLE_READ"))) {
             AtomicReference<DataSource> pool = new AtomicReference<>(before);
-            PostgresOutbox outbox = PostgresOutbox.builder(
+            Outbox outbox = PostgresOutbox.builder(
                             ObservedDataSource.statementsOf(pool::get).dataSource())
                     .table(table)
                     .build();
@@ -185,7 +186,7 @@ class DefaultIsolationIT {
 
     private void drain(DataSource pool, int isolation, boolean autoCommit) throws Exception {
         ObservedDataSource observed = ObservedDataSource.loansOf(pool);
-        PostgresOutbox outbox =
+        Outbox outbox =
                 PostgresOutbox.builder(observed.dataSource()).table(table).build();
 
         Set<String> committed = run(outbox, database.pool());
@@ -203,7 +204,7 @@ class DefaultIsolationIT {
     }
 
     /** Several pollers that get in each other's way, half of the messages delivered in a transaction. */
-    private Set<String> run(PostgresOutbox outbox, DataSource producing) throws Exception {
+    private Set<String> run(Outbox outbox, DataSource producing) throws Exception {
         List<Poller> pollers = new ArrayList<>();
         try (Producers plain = new Producers(producing, outbox, 2, MESSAGES / 2, 10)) {
             for (int i = 0; i < 3; i++) {
@@ -229,7 +230,7 @@ class DefaultIsolationIT {
         }
     }
 
-    private PollerBuilder poller(PostgresOutbox outbox) {
+    private PollerBuilder poller(Outbox outbox) {
         return outbox.poller()
                 .batchSize(10)
                 .idle(Duration.ofMillis(10), Duration.ofMillis(50))

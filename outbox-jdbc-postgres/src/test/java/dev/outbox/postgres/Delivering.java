@@ -8,7 +8,6 @@ import dev.outbox.WorkItem;
 import dev.outbox.WorkQueue;
 import dev.outbox.delivery.BatchDestination;
 import dev.outbox.delivery.Destination;
-import dev.outbox.delivery.Handlers;
 import dev.outbox.delivery.Outcome;
 import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.delivery.TransactionalDestination;
@@ -87,7 +86,8 @@ final class Delivering {
                 TransactionalDestination handler = (tx, item) -> take(item);
                 return form == Form.IN_TRANSACTION
                         ? poller -> poller.inTransaction(handler)
-                        : poller -> poller.inTransaction(Handlers.on(TOPIC, handler));
+                        : poller -> poller.inTransaction(
+                                TransactionalDestination.byTopic().route(TOPIC, handler));
             }
         }
     }

@@ -11,37 +11,26 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Promise 1: a message is stored if and only if the caller's transaction commits, and enqueue leaves it alone. */
 class EnqueueIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     private final String table = DATABASE.newTable();
     private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
-    private Connection tx;
-
-    @BeforeEach
-    void begin() throws SQLException {
-        tx = DATABASE.pool().getConnection();
-        tx.setAutoCommit(false);
-    }
+    private final Connection tx = DATABASE.begin();
 
     @AfterEach
     void end() throws SQLException {
         tx.close();
-    }
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
     }
 
     private static Message message() {

@@ -1,6 +1,7 @@
 package dev.outbox.postgres;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** Enqueues one message and commits, then waits to be ended: {@code <jdbc url> <payload>}. */
@@ -8,7 +9,7 @@ final class EnqueueInAnotherProcess {
     private EnqueueInAnotherProcess() {}
 
     public static void main(String[] arguments) throws Exception {
-        PostgresOutbox outbox = PostgresOutbox.builder(dataSource(arguments[0]))
+        Outbox outbox = PostgresOutbox.builder(dataSource(arguments[0]))
                 .notify(dataSource(arguments[0]))
                 .build();
         outbox.transaction(

@@ -19,17 +19,19 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What enqueue refuses, in which words, and that nothing is written then. */
 class EnqueueRefusalsIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final String SECRET = "4111-1111-1111-1111";
 
     private final String table = DATABASE.newTable();
@@ -51,11 +53,6 @@ class EnqueueRefusalsIT {
             }
             tx.close();
         }
-    }
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
     }
 
     private static Message message() {

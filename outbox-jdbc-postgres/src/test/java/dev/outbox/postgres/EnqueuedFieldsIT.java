@@ -18,22 +18,19 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TimeZone;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What is enqueued is what is claimed, field by field, one by one and in bulk. */
 class EnqueuedFieldsIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final String ODD = "Grüße, \"'\\ 漢字 🎉 \u0001 \u2028 {table} :topics ?";
 
     private final String table = DATABASE.newTable();
     private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
 
     private List<Message> claim() {
         return outbox

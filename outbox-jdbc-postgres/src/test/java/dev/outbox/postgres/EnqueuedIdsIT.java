@@ -14,39 +14,28 @@ import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Trap 17: an id is stored once, and meeting it again is an answer, not an error. */
 class EnqueuedIdsIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     private final String table = DATABASE.newTable();
     private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
     private final Background background = new Background(DATABASE);
-    private Connection tx;
-
-    @BeforeEach
-    void begin() throws SQLException {
-        tx = DATABASE.pool().getConnection();
-        tx.setAutoCommit(false);
-    }
+    private final Connection tx = DATABASE.begin();
 
     @AfterEach
     void end() throws SQLException {
         tx.close();
         background.close();
-    }
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
     }
 
     private static Message message() {

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Ack;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.delivery.Outcome;
@@ -24,11 +25,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Four pollers drain one table while it is filled; what came out is what was committed. */
 class FourPollerDrainIT {
@@ -37,22 +37,13 @@ class FourPollerDrainIT {
     private static final Duration PATIENCE = Duration.ofSeconds(MANY > 100_000 ? 900 : 60);
     private static final int FEW = 5_000;
 
-    private static OutboxDatabase database;
+    @RegisterExtension
+    static final OutboxDatabase database = new OutboxDatabase();
 
     private final Deliveries deliveries = new Deliveries();
     private final Queue<OutboxEvent> troubles = new ConcurrentLinkedQueue<>();
     private final List<Poller> pollers = new ArrayList<>();
     private String table;
-
-    @BeforeAll
-    static void createDatabase() {
-        database = new OutboxDatabase();
-    }
-
-    @AfterAll
-    static void dropDatabase() {
-        database.close();
-    }
 
     @BeforeEach
     void createTable() {
@@ -66,8 +57,7 @@ class FourPollerDrainIT {
 
     @Test
     void hundredThousandMessagesAreEachDeliveredOnce() throws Exception {
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         start(outbox, poller -> poller.to(this::take));
 
         Set<String> committed = produce(outbox, MANY, 500);
@@ -80,7 +70,7 @@ class FourPollerDrainIT {
 
     @Test
     void deliveredRowsAreDeletedIfAsked() throws Exception {
-        PostgresOutbox outbox = PostgresOutbox.builder(database.pool())
+        Outbox outbox = PostgresOutbox.builder(database.pool())
                 .table(table)
                 .ack(Ack.DELETE)
                 .build();
@@ -95,8 +85,7 @@ class FourPollerDrainIT {
 
     @Test
     void aDestinationThatFailsNowAndThenGetsEveryMessageInTheEnd() throws Exception {
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         start(outbox, poller -> poller.to(item -> deliveries.deliver(item, FourPollerDrainIT::failNowAndThen)));
 
         Set<String> committed = produce(outbox, FEW, 50);
@@ -108,8 +97,7 @@ class FourPollerDrainIT {
 
     @Test
     void aBatchDestinationThatFailsNowAndThenGetsEveryMessageInTheEnd() throws Exception {
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         start(outbox, poller -> poller.toBatch(this::takeAll));
 
         Set<String> committed = produce(outbox, FEW, 50);
@@ -122,8 +110,7 @@ class FourPollerDrainIT {
     @Test
     void effectsInTheTransactionOfTheSettleHappenOnceHoweverOftenTheHandlerFails() throws Exception {
         database.execute("CREATE TABLE " + table + "_effects (message_id text NOT NULL)");
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         start(
                 outbox,
                 poller -> poller.inTransaction((tx, item) -> deliveries.deliver(item, () -> {
@@ -144,7 +131,7 @@ class FourPollerDrainIT {
     @Test
     void twoConnectionsAreEnoughForPollersAndProducersTogether() throws Exception {
         try (HikariDataSource two = database.pool(config -> config.setMaximumPoolSize(2))) {
-            PostgresOutbox outbox = PostgresOutbox.builder(two).table(table).build();
+            Outbox outbox = PostgresOutbox.builder(two).table(table).build();
             start(outbox, poller -> poller.to(this::take));
 
             Set<String> committed = produce(two, outbox, FEW, 50);
@@ -160,7 +147,7 @@ class FourPollerDrainIT {
     void twoConnectionsAreEnoughForHandlersInATransactionToo() throws Exception {
         database.execute("CREATE TABLE " + table + "_effects (message_id text NOT NULL)");
         try (HikariDataSource two = database.pool(config -> config.setMaximumPoolSize(2))) {
-            PostgresOutbox outbox = PostgresOutbox.builder(two).table(table).build();
+            Outbox outbox = PostgresOutbox.builder(two).table(table).build();
             start(
                     outbox,
                     poller ->
@@ -178,11 +165,11 @@ class FourPollerDrainIT {
         }
     }
 
-    private Set<String> produce(PostgresOutbox outbox, int messages, int keys) throws Exception {
+    private Set<String> produce(Outbox outbox, int messages, int keys) throws Exception {
         return produce(database.pool(), outbox, messages, keys);
     }
 
-    private Set<String> produce(HikariDataSource pool, PostgresOutbox outbox, int messages, int keys) throws Exception {
+    private Set<String> produce(HikariDataSource pool, Outbox outbox, int messages, int keys) throws Exception {
         try (Producers producers = new Producers(pool, outbox, 3, messages, keys)) {
             Set<String> committed = producers.committed();
             await().atMost(PATIENCE).until(() -> deliveries.distinct() >= committed.size());
@@ -191,7 +178,7 @@ class FourPollerDrainIT {
         }
     }
 
-    private void start(PostgresOutbox outbox, Function<PollerBuilder, PollerBuilder> destination) {
+    private void start(Outbox outbox, Function<PollerBuilder, PollerBuilder> destination) {
         for (int i = 0; i < 4; i++) {
             pollers.add(destination
                     .apply(outbox.poller())

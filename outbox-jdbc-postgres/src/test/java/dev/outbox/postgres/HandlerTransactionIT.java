@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.delivery.Poller;
 import dev.outbox.delivery.PollerBuilder;
@@ -117,8 +118,7 @@ class HandlerTransactionIT {
     }
 
     private void enqueue() {
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(database.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(database.pool()).table(table).build();
         database.commit(
                 outbox, Collections.nCopies(MESSAGES, Message.to("orders").payload("{}")));
     }

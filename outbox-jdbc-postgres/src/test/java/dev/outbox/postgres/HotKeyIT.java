@@ -14,8 +14,8 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A key with much traffic while somebody keeps an old snapshot, so that nothing that has passed can be cleaned up. */
 class HotKeyIT {
@@ -23,14 +23,10 @@ class HotKeyIT {
     private static final int BATCHES = 80;
     private static final ClaimRequest SOME = new ClaimRequest(BATCH, Duration.ofMinutes(5), 10, Set.of(), "me");
 
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     private final String table = DATABASE.newTable();
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
 
     @Test
     void aClaimDoesNotPassWhatTheKeyHadBefore() throws SQLException {

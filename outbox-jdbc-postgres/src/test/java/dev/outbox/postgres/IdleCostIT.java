@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.spi.ClaimRequest;
@@ -69,7 +70,7 @@ class IdleCostIT {
             }
             return true;
         });
-        PostgresOutbox outbox =
+        Outbox outbox =
                 PostgresOutbox.builder(watched.dataSource()).ticker(now::get).build();
         watched.executed().clear();
         Poller poller = outbox.poller()
@@ -100,7 +101,7 @@ class IdleCostIT {
     @Test
     void idlePauseIsOneClaim() {
         AtomicInteger delivered = new AtomicInteger();
-        PostgresOutbox outbox = PostgresOutbox.create(watched.dataSource());
+        Outbox outbox = PostgresOutbox.create(watched.dataSource());
         Poller poller = outbox.poller()
                 .to(item -> delivered.incrementAndGet())
                 .idle(HOUR, HOUR)
@@ -117,7 +118,7 @@ class IdleCostIT {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void thousandDueItemsBehindABlockedKeyDoNotMakeItSpin(boolean leasedElsewhere) {
-        PostgresOutbox outbox = PostgresOutbox.create(watched.dataSource());
+        Outbox outbox = PostgresOutbox.create(watched.dataSource());
         Message head = Message.to("orders.placed").key("blocked").payload("head");
         List<Message> messages = new ArrayList<>(List.of(leasedElsewhere ? head : head.dueIn(DAY)));
         for (int i = 0; i < 1_000; i++) {

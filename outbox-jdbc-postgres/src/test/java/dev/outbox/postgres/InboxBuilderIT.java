@@ -5,17 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What an inbox cannot be built with. */
 class InboxBuilderIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     private static PostgresInbox.Builder builder() {
         return PostgresInbox.builder(DATABASE.pool()).consumer("billing");
@@ -59,7 +55,8 @@ class InboxBuilderIT {
         String outbox = DATABASE.newTable();
         assertThatThrownBy(() -> builder().table(outbox).build())
                 .isInstanceOf(OutboxException.class)
-                .hasMessageStartingWith("table \"public." + outbox + "\" is not an inbox table: it has no column");
+                .hasMessage("table \"public." + outbox
+                        + "\" is an outbox table; open it with PostgresOutbox, or set table(...)");
         String inbox = DATABASE.newInboxTable();
         assertThatThrownBy(() ->
                         PostgresOutbox.builder(DATABASE.pool()).table(inbox).build())

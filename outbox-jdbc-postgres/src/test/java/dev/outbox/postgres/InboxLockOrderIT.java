@@ -9,14 +9,15 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One call takes the locks of its keys in an order that does not depend on the order of its messages. */
 class InboxLockOrderIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     private final Background background = new Background(DATABASE);
     private final String table = DATABASE.newInboxTable();
@@ -30,18 +31,13 @@ class InboxLockOrderIT {
         background.close();
     }
 
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
-
     /** One of the three keys is between the others in whatever order they are locked. */
     @ParameterizedTest
     @ValueSource(strings = {"a", "m", "z"})
     void callsWithTheSameKeysInOppositeOrdersDoNotDeadlock(String held) throws Exception {
         Future<?> forwards;
         Future<?> backwards;
-        try (Connection first = Claiming.transaction(DATABASE.pool())) {
+        try (Connection first = DATABASE.begin()) {
             enqueue(first, held);
             forwards = background.run(() -> commit("a", "m", "z"));
             background.awaitWaiting("advisory", 1);
@@ -56,7 +52,7 @@ class InboxLockOrderIT {
     }
 
     private Object commit(String... keys) throws SQLException {
-        try (Connection tx = Claiming.transaction(DATABASE.pool())) {
+        try (Connection tx = DATABASE.begin()) {
             enqueue(tx, keys);
             tx.commit();
             return keys;

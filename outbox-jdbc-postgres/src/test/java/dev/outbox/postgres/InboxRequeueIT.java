@@ -17,12 +17,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Where a work item of an inbox stands in its key after a requeue. */
 class InboxRequeueIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final ClaimRequest CLAIM = new ClaimRequest(100, Duration.ofMinutes(5), 10, Set.of(), "node-2");
 
     private final String table = DATABASE.newInboxTable();
@@ -30,11 +32,6 @@ class InboxRequeueIT {
             .table(table)
             .consumer("billing")
             .build();
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
 
     @Test
     void aSkippedItemGoesToTheEndOfItsKey() {

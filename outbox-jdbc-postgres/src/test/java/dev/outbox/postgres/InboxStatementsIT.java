@@ -19,16 +19,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What receive and enqueue do to the caller's connection and to the table, beyond the contract. */
 class InboxStatementsIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     private final String table = DATABASE.newInboxTable();
     private final Inbox inbox = builder().build();
@@ -51,11 +52,6 @@ class InboxStatementsIT {
     void end() throws SQLException {
         tx.rollback();
         tx.close();
-    }
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
     }
 
     private static Incoming incoming(String id) {

@@ -17,14 +17,16 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What wakes a poller of an inbox whose idle pause is an hour. */
 class InboxWakeUpIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final Duration HOUR = Duration.ofHours(1);
 
     private final BlockingQueue<String> handled = new LinkedBlockingQueue<>();
@@ -60,15 +62,10 @@ class InboxWakeUpIT {
         current.connection().close();
     }
 
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
-
     /** Returns once the poller sleeps again. */
     private void assertHandled(String id) throws InterruptedException {
         assertThat(handled.poll(2, TimeUnit.MINUTES)).isEqualTo(id);
-        await().pollInterval(Duration.ofMillis(5)).until(() -> WakeUpIT.isAsleep(poller));
+        await().pollInterval(Duration.ofMillis(5)).until(() -> SleepingPollers.isAsleep(poller));
     }
 
     @Test

@@ -6,13 +6,13 @@ import static dev.outbox.postgres.Claiming.done;
 import static dev.outbox.postgres.Claiming.ids;
 import static dev.outbox.postgres.Claiming.message;
 import static dev.outbox.postgres.Claiming.request;
-import static dev.outbox.postgres.Claiming.transaction;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
 import dev.outbox.Ordering;
+import dev.outbox.Outbox;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
@@ -28,61 +28,39 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Rows that turn up late, or stay away for long. Whoever would have to wait for a lock fails here. */
 @SuppressWarnings("try") // a poller works in the background of its block
 class LateRowConcurrencyIT {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    private static OutboxDatabase database;
-    private static HikariDataSource impatient;
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
+    private static final HikariDataSource IMPATIENT = DATABASE.impatientPool();
 
     private final AtomicLong ticker = new AtomicLong();
-    private String table;
-    private PostgresOutbox outbox;
-    private Source source;
-
-    @BeforeAll
-    static void createDatabase() {
-        database = new OutboxDatabase();
-        impatient = database.pool(config -> {
-            config.setMaximumPoolSize(20);
-            config.setConnectionInitSql("SET lock_timeout = '1s'");
-        });
-    }
-
-    @AfterAll
-    static void dropDatabase() {
-        impatient.close();
-        database.close();
-    }
-
-    @BeforeEach
-    void createTable() {
-        table = database.newTable();
-        outbox = PostgresOutbox.builder(impatient)
-                .table(table)
-                .ordering(Ordering.RELAXED)
-                .ticker(ticker::get)
-                .build();
-        source = outbox.source();
-    }
+    private final String table = DATABASE.newTable();
+    private final Outbox outbox = PostgresOutbox.builder(IMPATIENT)
+            .table(table)
+            .ordering(Ordering.RELAXED)
+            .ticker(ticker::get)
+            .build();
+    private final Source source = outbox.source();
 
     @Test
     void aTransactionThatDrewItsSequenceEarlyAndCommitsLateIsFound() throws SQLException {
         Instant past = Instant.now().minusSeconds(60);
-        try (Connection late = transaction(database.pool())) {
+        try (Connection late = DATABASE.begin()) {
             outbox.enqueueAll(
                     late, List.of(message("late"), message("late-waiting").due(past.minusSeconds(60))));
-            database.commit(outbox, message("early"), message("early-waiting").due(past));
+            DATABASE.commit(outbox, message("early"), message("early-waiting").due(past));
             assertThat(all(source, 10)).containsExactly("early", "early-waiting");
             late.commit();
         }
-        database.commit(outbox, message("later"), message("later-waiting").due(past.plusSeconds(1)));
+        DATABASE.commit(outbox, message("later"), message("later-waiting").due(past.plusSeconds(1)));
         // The mark hides what came late; that is what makes it cheap, and what the sweep is for.
         assertThat(all(source, 10)).containsExactly("later", "later-waiting");
 
@@ -93,8 +71,8 @@ class LateRowConcurrencyIT {
     @Test
     void aBusyPollerDeliversWhatCommitsLate() throws SQLException {
         Set<String> delivered = ConcurrentHashMap.newKeySet();
-        PostgresOutbox real = PostgresOutbox.builder(impatient).table(table).build();
-        try (Connection late = transaction(database.pool());
+        Outbox real = PostgresOutbox.builder(IMPATIENT).table(table).build();
+        try (Connection late = DATABASE.begin();
                 var poller = real.poller()
                         .batchSize(10)
                         .to(item -> delivered.add(item.messageId()))
@@ -113,21 +91,21 @@ class LateRowConcurrencyIT {
         }
     }
 
-    private static void keepBusy(PostgresOutbox outbox, Runnable wakeUp, AtomicInteger count) {
+    private static void keepBusy(Outbox outbox, Runnable wakeUp, AtomicInteger count) {
         List<Message> more = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
             more.add(message("busy-" + count.incrementAndGet()));
         }
-        database.commit(outbox, more);
+        DATABASE.commit(outbox, more);
         wakeUp.run();
     }
 
     @Test
     void aRowThatCommitsBelowTheLeasedOnesOfItsKeyWaitsForThem() throws SQLException {
         Claim leased;
-        try (Connection late = transaction(database.pool())) {
+        try (Connection late = DATABASE.begin()) {
             outbox.enqueue(late, message("k-1").key("k"));
-            database.commit(outbox, message("k-2").key("k"), message("k-3").key("k"));
+            DATABASE.commit(outbox, message("k-2").key("k"), message("k-3").key("k"));
             leased = claim(source, 10);
             assertThat(ids(leased)).containsExactly("k-2", "k-3");
             late.commit();
@@ -143,7 +121,7 @@ class LateRowConcurrencyIT {
 
     @Test
     void aRequeuedRowWaitsForTheLeasedOnesOfItsKey() {
-        database.commit(
+        DATABASE.commit(
                 outbox,
                 message("k-1").key("k"),
                 message("k-2").key("k"),
@@ -153,7 +131,7 @@ class LateRowConcurrencyIT {
         Claim leased = claim(source, 10);
         assertThat(ids(leased)).containsExactly("k-2", "k-3");
 
-        database.execute("UPDATE " + table + " SET status = 0, processed_on = NULL WHERE message_id = 'k-1'");
+        DATABASE.execute("UPDATE " + table + " SET status = 0, processed_on = NULL WHERE message_id = 'k-1'");
         assertThat(all(outbox.source(), 10)).isEmpty();
 
         done(source, leased);
@@ -162,12 +140,12 @@ class LateRowConcurrencyIT {
 
     @Test
     void expiredLeasesAreFoundThoughThereIsAlwaysSomethingElse() {
-        PostgresOutbox real = PostgresOutbox.builder(impatient).table(table).build();
+        Outbox real = PostgresOutbox.builder(IMPATIENT).table(table).build();
         List<Message> lost = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
             lost.add(i % 2 == 0 ? message("lost-" + i) : message("lost-" + i).key("k"));
         }
-        database.commit(real, lost);
+        DATABASE.commit(real, lost);
         Duration shortLease = Duration.ofMillis(200);
         Source dying = real.source();
         assertThat(dying.claim(request(50, shortLease)).items()).hasSize(25);
@@ -185,14 +163,14 @@ class LateRowConcurrencyIT {
                     .toList());
             return found.containsAll(lost.stream().map(Message::id).toList());
         });
-        assertThat(database.count(table, "message_id LIKE 'lost-%' AND (attempt_count <> 2 OR status <> 2)"))
+        assertThat(DATABASE.count(table, "message_id LIKE 'lost-%' AND (attempt_count <> 2 OR status <> 2)"))
                 .isZero();
     }
 
     @Test
     void anIdlePollerAsksLittle() {
-        ObservedDataSource observed = ObservedDataSource.statementsOf(impatient);
-        PostgresOutbox watched =
+        ObservedDataSource observed = ObservedDataSource.statementsOf(IMPATIENT);
+        Outbox watched =
                 PostgresOutbox.builder(observed.dataSource()).table(table).build();
         observed.forget();
 
@@ -217,11 +195,11 @@ class LateRowConcurrencyIT {
             Message message = message("k-" + i).key("k");
             messages.add(i % 2 == 0 ? message : message.due(Instant.now().minusSeconds(60)));
         }
-        database.commit(outbox, messages);
-        database.execute("UPDATE " + table + " SET attempt_count = 1, due_on = statement_timestamp() + interval '1 h'"
+        DATABASE.commit(outbox, messages);
+        DATABASE.execute("UPDATE " + table + " SET attempt_count = 1, due_on = statement_timestamp() + interval '1 h'"
                 + " WHERE message_id = 'k-0'");
-        ObservedDataSource observed = ObservedDataSource.statementsOf(impatient);
-        PostgresOutbox watched =
+        ObservedDataSource observed = ObservedDataSource.statementsOf(IMPATIENT);
+        Outbox watched =
                 PostgresOutbox.builder(observed.dataSource()).table(table).build();
         observed.forget();
         Queue<String> delivered = new ConcurrentLinkedQueue<>();
@@ -236,7 +214,7 @@ class LateRowConcurrencyIT {
             assertThat(perSecond).as("claims a second").isLessThan(5);
             assertThat(delivered).isEmpty();
 
-            database.execute("UPDATE " + table + " SET due_on = statement_timestamp() WHERE message_id = 'k-0'");
+            DATABASE.execute("UPDATE " + table + " SET due_on = statement_timestamp() WHERE message_id = 'k-0'");
             await().atMost(PATIENCE).until(() -> delivered.size() > 100);
         }
         assertThat(delivered).startsWith("k-0", "k-1", "k-2");

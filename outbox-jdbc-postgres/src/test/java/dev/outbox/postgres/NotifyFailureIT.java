@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.Outbox;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
@@ -20,7 +21,7 @@ class NotifyFailureIT extends NotifyScenario {
             nobody.setPortNumbers(new int[] {free.getLocalPort()});
         }
         try (CapturedLog log = new CapturedLog()) {
-            PostgresOutbox outbox = PostgresOutbox.builder(database.pool(4))
+            Outbox outbox = PostgresOutbox.builder(database.pool(4))
                     .notify(nobody)
                     .wakesLocally(false)
                     .build();
@@ -40,7 +41,7 @@ class NotifyFailureIT extends NotifyScenario {
         poll(outbox(own("here")));
         AtomicBoolean down = new AtomicBoolean();
         WatchedDataSource own = downWhile(down, "there");
-        PostgresOutbox there = outbox(own.dataSource());
+        Outbox there = outbox(own.dataSource());
         deliversAgainAndAgain(there);
 
         down.set(true);
@@ -54,8 +55,8 @@ class NotifyFailureIT extends NotifyScenario {
 
     @Test
     void listensAgainAfterItsConnectionWasLost() throws Exception {
-        PostgresOutbox here = outbox(own("here"));
-        PostgresOutbox there = outbox(own("there"));
+        Outbox here = outbox(own("here"));
+        Outbox there = outbox(own("there"));
         poll(here);
         deliversAgainAndAgain(there);
 
@@ -70,7 +71,7 @@ class NotifyFailureIT extends NotifyScenario {
     @Test
     void sendsAgainAfterItsConnectionWasLost() throws Exception {
         poll(outbox(own("here")));
-        PostgresOutbox there = outbox(own("there"));
+        Outbox there = outbox(own("there"));
         deliversAgainAndAgain(there);
 
         execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'there'");
@@ -84,7 +85,7 @@ class NotifyFailureIT extends NotifyScenario {
         WatchedDataSource here = downWhile(down, "here");
         WatchedDataSource there = WatchedDataSource.around(own("there"));
         poll(outbox(here.dataSource()));
-        PostgresOutbox writer = outbox(there.dataSource());
+        Outbox writer = outbox(there.dataSource());
         deliversAgainAndAgain(writer);
 
         down.set(true);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.delivery.Poller;
 import dev.outbox.spi.WakeUp;
@@ -25,8 +26,8 @@ import org.postgresql.ds.PGSimpleDataSource;
 class NotifyIT extends NotifyScenario {
     @Test
     void commitOfAnotherProcessWakesThePollerHere() {
-        PostgresOutbox here = outbox(own("here"));
-        PostgresOutbox there = outbox(own("there"));
+        Outbox here = outbox(own("here"));
+        Outbox there = outbox(own("there"));
         poll(here);
 
         deliversAgainAndAgain(there);
@@ -34,7 +35,7 @@ class NotifyIT extends NotifyScenario {
 
     @Test
     void realOtherProcessWakesThePollerHere() throws Exception {
-        PostgresOutbox here = outbox(own("here"));
+        Outbox here = outbox(own("here"));
         poll(here);
         deliversAgainAndAgain(outbox(own("there")));
 
@@ -59,7 +60,7 @@ class NotifyIT extends NotifyScenario {
 
     @Test
     void notifyAloneWakesThePollersOfItsOwnProcess() {
-        PostgresOutbox outbox = PostgresOutbox.builder(database.pool(4))
+        Outbox outbox = PostgresOutbox.builder(database.pool(4))
                 .notify(own("own"))
                 .wakesLocally(false)
                 .build();
@@ -87,7 +88,7 @@ class NotifyIT extends NotifyScenario {
     @Test
     void wakeUpsThatComeTogetherGoOutTogether() {
         WatchedDataSource own = WatchedDataSource.around(own("own"));
-        PostgresOutbox outbox = outbox(own.dataSource());
+        Outbox outbox = outbox(own.dataSource());
 
         long start = System.nanoTime();
         for (int i = 0; i < 1_000; i++) {
@@ -111,7 +112,7 @@ class NotifyIT extends NotifyScenario {
             held.await();
             return true;
         });
-        PostgresOutbox outbox = outbox(own.dataSource());
+        Outbox outbox = outbox(own.dataSource());
 
         outbox.wakeUp();
         underWay.await();
@@ -130,7 +131,7 @@ class NotifyIT extends NotifyScenario {
     @Test
     void nothingIsSentWhenNothingWasStored() throws Exception {
         WatchedDataSource own = WatchedDataSource.around(own("own"));
-        PostgresOutbox outbox = outbox(own.dataSource());
+        Outbox outbox = outbox(own.dataSource());
         int connectionsOfBuild = own.connections();
         DataSource waking = outbox.waking(database.dataSource());
 
@@ -169,7 +170,7 @@ class NotifyIT extends NotifyScenario {
     @Test
     void isOffByDefault() throws Exception {
         WatchedDataSource all = WatchedDataSource.around(database.dataSource());
-        PostgresOutbox outbox = PostgresOutbox.create(all.dataSource());
+        Outbox outbox = PostgresOutbox.create(all.dataSource());
         poll(outbox);
 
         outbox.transaction(all.dataSource(), tx -> outbox.enqueue(tx, message("local")));
@@ -182,7 +183,7 @@ class NotifyIT extends NotifyScenario {
     @Test
     void keepsOnlyConnectionsOfItsOwnDataSource() throws Exception {
         var pool = database.pool(4);
-        PostgresOutbox outbox = PostgresOutbox.builder(pool).notify(own("own")).build();
+        Outbox outbox = PostgresOutbox.builder(pool).notify(own("own")).build();
         poll(outbox);
         enqueue(outbox, "1");
         await().until(() -> delivered.contains("1"));
@@ -217,7 +218,7 @@ class NotifyIT extends NotifyScenario {
 
     @Test
     void lastPollerToCloseEndsThreadsAndConnections() throws Exception {
-        PostgresOutbox outbox = outbox(own("own"));
+        Outbox outbox = outbox(own("own"));
         Poller first = poll(outbox);
         Poller second = poll(outbox);
         deliversAgainAndAgain(outbox);

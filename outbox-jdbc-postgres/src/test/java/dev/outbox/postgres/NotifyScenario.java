@@ -81,7 +81,7 @@ abstract class NotifyScenario {
         return poller;
     }
 
-    PostgresOutbox outbox(DataSource notify) {
+    Outbox outbox(DataSource notify) {
         return PostgresOutbox.builder(database.pool(4)).notify(notify).build();
     }
 

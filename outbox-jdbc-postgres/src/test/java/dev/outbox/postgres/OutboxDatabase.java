@@ -8,6 +8,7 @@ import dev.outbox.Status;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.testkit.EmbeddedDatabase;
 import dev.outbox.testkit.ItemState;
+import dev.outbox.testkit.TestSql;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -22,9 +23,11 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A database of one test class, with as many outbox tables as its tests want. */
-final class OutboxDatabase implements AutoCloseable {
+/** A database of one test class, or of one test, with as many outbox tables as its tests want. */
+final class OutboxDatabase implements AfterAllCallback, AutoCloseable {
     static {
         Awaitility.setDefaultTimeout(Duration.ofMinutes(2)); // a busy machine is no failure
     }
@@ -32,6 +35,8 @@ final class OutboxDatabase implements AutoCloseable {
     private final AtomicInteger tables = new AtomicInteger();
     private final EmbeddedDatabase database = EmbeddedDatabase.create();
     private final HikariDataSource pool = database.pool(20);
+    private final TestSql sql = TestSql.on(pool);
+    private final List<HikariDataSource> impatientPools = new ArrayList<>();
 
     EmbeddedDatabase server() {
         return database;
@@ -48,6 +53,27 @@ final class OutboxDatabase implements AutoCloseable {
         config.setMinimumIdle(0);
         settings.accept(config);
         return new HikariDataSource(config);
+    }
+
+    /** A pool whose sessions fail where they would have to wait for a lock; it goes with the database. */
+    HikariDataSource impatientPool() {
+        HikariDataSource impatient = pool(config -> {
+            config.setMaximumPoolSize(20);
+            config.setConnectionInitSql("SET lock_timeout = '1s'");
+        });
+        impatientPools.add(impatient);
+        return impatient;
+    }
+
+    /** A connection with a transaction open, for the caller to close. */
+    Connection begin() {
+        try {
+            Connection tx = pool.getConnection();
+            tx.setAutoCommit(false);
+            return tx;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Creates a table of a fresh name. */
@@ -86,35 +112,12 @@ final class OutboxDatabase implements AutoCloseable {
     }
 
     int execute(String sql, Object... parameters) {
-        try (Connection connection = pool.getConnection();
-                PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 0; i < parameters.length; i++) {
-                statement.setObject(i + 1, parameters[i]);
-            }
-            statement.execute();
-            return Math.max(0, statement.getUpdateCount());
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+        return this.sql.execute(sql, parameters);
     }
 
     /** The first column of all rows, as text. */
     List<String> query(String sql, Object... parameters) {
-        try (Connection connection = pool.getConnection();
-                PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 0; i < parameters.length; i++) {
-                statement.setObject(i + 1, parameters[i]);
-            }
-            List<String> values = new ArrayList<>();
-            try (ResultSet rows = statement.executeQuery()) {
-                while (rows.next()) {
-                    values.add(rows.getString(1));
-                }
-            }
-            return values;
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+        return this.sql.query(sql, parameters);
     }
 
     long count(String table, String where) {
@@ -146,8 +149,15 @@ final class OutboxDatabase implements AutoCloseable {
         };
     }
 
+    /** Registered as an extension in a static field, it goes with the test class. */
+    @Override
+    public void afterAll(ExtensionContext context) {
+        close();
+    }
+
     @Override
     public void close() {
+        impatientPools.forEach(HikariDataSource::close);
         database.close();
     }
 

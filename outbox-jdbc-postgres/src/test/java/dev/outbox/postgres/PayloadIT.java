@@ -80,13 +80,13 @@ class PayloadIT {
 
     @Test
     void aBodyIsDecodedByTheSerializerOfTheOutbox() {
-        PostgresOutbox outbox = outbox().serializer(new Notes()).build();
+        Outbox outbox = outbox().serializer(new Notes()).build();
 
         WorkItem item = roundTrip(outbox, Message.to("notes").body(new Note("hello")));
 
         assertThat(item.payload()).isEqualTo("hello");
         assertThat(item.headers()).containsExactly(Map.entry("message-type", "note.v1"));
-        assertThat(item.message().contentType()).isEqualTo("text/plain");
+        assertThat(item.contentType()).isEqualTo("text/plain");
         assertThat(item.body(Note.class)).isEqualTo(new Note("hello"));
     }
 

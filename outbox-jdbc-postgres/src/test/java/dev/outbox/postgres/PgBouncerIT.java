@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.testkit.EmbeddedDatabase;
@@ -77,7 +78,7 @@ class PgBouncerIT {
         execute("CREATE TABLE commits (key text PRIMARY KEY, n int NOT NULL)");
         execute("INSERT INTO commits SELECT 'key ' || k, 0 FROM generate_series(0, 4) k");
         HikariDataSource pool = pool(12);
-        PostgresOutbox outbox = PostgresOutbox.create(pool);
+        Outbox outbox = PostgresOutbox.create(pool);
         AtomicInteger count = new AtomicInteger();
         Map<String, Integer> numbers = new ConcurrentHashMap<>();
         Map<String, Queue<String>> ids = new ConcurrentHashMap<>();
@@ -133,7 +134,7 @@ class PgBouncerIT {
     @Test
     void leasesAreRenewedAndTransactionsOfHandlersKept() {
         execute("CREATE TABLE effects (id text)");
-        PostgresOutbox outbox = PostgresOutbox.create(pool(4));
+        Outbox outbox = PostgresOutbox.create(pool(4));
         CountDownLatch renewed = new CountDownLatch(1);
         closing.add(outbox.poller()
                 .inTransaction((tx, item) -> {
@@ -162,7 +163,7 @@ class PgBouncerIT {
     @Test
     void listenThroughItIsFoundOutAndPollingDelivers() {
         try (CapturedLog log = new CapturedLog()) {
-            PostgresOutbox outbox = PostgresOutbox.builder(pool(4))
+            Outbox outbox = PostgresOutbox.builder(pool(4))
                     .notify(bouncer.dataSource())
                     .wakesLocally(false)
                     .build();

@@ -121,8 +121,8 @@ final class PlanScenario {
         PostgresTable found;
         try (Connection connection = database.pool().getConnection()) {
             found = inbox
-                    ? PostgresTable.detectInbox(connection, TableName.parse(table), "billing")
-                    : PostgresTable.detect(connection, TableName.parse(table));
+                    ? PostgresTable.inbox(connection, TableName.parse(table), "billing")
+                    : PostgresTable.outbox(connection, TableName.parse(table));
         }
         return new Plans(database.server().dataSource(), found)
                 .bind("consumer", "varchar", "'billing'")

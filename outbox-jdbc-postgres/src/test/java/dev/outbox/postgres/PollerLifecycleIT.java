@@ -1,33 +1,26 @@
 package dev.outbox.postgres;
 
+import static dev.outbox.postgres.QuickPollers.message;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
-import dev.outbox.WorkItem;
 import dev.outbox.delivery.Poller;
-import dev.outbox.delivery.PollerBuilder;
-import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.postgres.WorkerMain.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -36,94 +29,79 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PollerLifecycleIT {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    private static OutboxDatabase database;
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
-    private final Queue<OutboxEvent> events = new ConcurrentLinkedQueue<>();
-    private final Set<String> delivered = ConcurrentHashMap.newKeySet();
-    private String table;
-    private PostgresOutbox outbox;
-
-    @BeforeAll
-    static void createDatabase() {
-        database = new OutboxDatabase();
-    }
-
-    @AfterAll
-    static void dropDatabase() {
-        database.close();
-    }
-
-    @BeforeEach
-    void createTable() {
-        table = database.newTable();
-        outbox = PostgresOutbox.builder(database.pool()).table(table).build();
-    }
+    private final QuickPollers quick = new QuickPollers();
+    private final String table = DATABASE.newTable();
+    private final Outbox outbox =
+            PostgresOutbox.builder(DATABASE.pool()).table(table).build();
 
     @Test
     void aDatabaseThatIsDownAtStartIsWaitedFor() throws Exception {
-        database.commit(outbox, messages(10));
-        try (TcpProxy network = new TcpProxy(database.server().jdbcUrl());
+        DATABASE.commit(outbox, messages(10));
+        try (TcpProxy network = new TcpProxy(DATABASE.server().jdbcUrl());
                 HikariDataSource pool = pool(network)) {
-            PostgresOutbox remote = PostgresOutbox.builder(pool).table(table).build();
+            Outbox remote = PostgresOutbox.builder(pool).table(table).build();
             network.cut();
-            try (Poller poller = quick(remote).to(this::take).start()) {
+            try (Poller poller = quick.of(remote).to(quick::take).start()) {
                 awaitEvents(OutboxEvent.PollFailed.class, 2);
                 assertThat(poller.isRunning()).isTrue();
                 network.restore();
                 awaitDone(10);
             }
         }
-        assertThat(database.count(table, "attempt_count <> 1")).isZero();
+        assertThat(DATABASE.count(table, "attempt_count <> 1")).isZero();
     }
 
     @Test
     void aDatabaseThatGoesAwayForAWhileCostsNothingIfTheLeaseOutlastsIt() throws Exception {
-        database.commit(outbox, messages(10));
+        DATABASE.commit(outbox, messages(10));
         CountDownLatch begun = new CountDownLatch(4);
         CountDownLatch go = new CountDownLatch(1);
-        try (TcpProxy network = new TcpProxy(database.server().jdbcUrl());
+        try (TcpProxy network = new TcpProxy(DATABASE.server().jdbcUrl());
                 HikariDataSource pool = pool(network)) {
-            PostgresOutbox remote = PostgresOutbox.builder(pool).table(table).build();
-            try (Poller poller = quick(remote)
+            Outbox remote = PostgresOutbox.builder(pool).table(table).build();
+            try (Poller poller = quick.of(remote)
                     .to(item -> {
                         begun.countDown();
                         go.await();
-                        take(item);
+                        quick.take(item);
                     })
                     .start()) {
                 begun.await();
                 network.cut();
                 go.countDown();
                 awaitEvents(OutboxEvent.PollFailed.class, 2);
-                assertThat(database.count(table, "status = 1")).isEqualTo(10);
+                assertThat(DATABASE.count(table, "status = 1")).isEqualTo(10);
                 network.restore();
                 awaitDone(10);
 
-                database.commit(outbox, message("later"));
+                DATABASE.commit(outbox, message("later"));
                 awaitDone(11);
             }
         }
-        assertThat(delivered).hasSize(11);
-        assertThat(database.count(table, "attempt_count <> 1")).isZero();
+        assertThat(quick.delivered).hasSize(11);
+        assertThat(DATABASE.count(table, "attempt_count <> 1")).isZero();
     }
 
     @Test
     void backendsThatAreTerminatedInFlightLoseNothing() {
-        database.commit(outbox, messages(3_000));
-        try (HikariDataSource pool = database.pool(config -> {
+        DATABASE.commit(outbox, messages(3_000));
+        try (HikariDataSource pool = DATABASE.pool(config -> {
             config.setConnectionInitSql("SET application_name = '" + table + "'");
             config.setMaximumPoolSize(4);
         })) {
-            PostgresOutbox victim = PostgresOutbox.builder(pool).table(table).build();
-            try (Poller poller = quick(victim)
+            Outbox victim = PostgresOutbox.builder(pool).table(table).build();
+            try (Poller poller = quick.of(victim)
                     .batchSize(20)
                     .lease(Duration.ofMillis(500))
-                    .to(this::take)
+                    .to(quick::take)
                     .start()) {
                 await().atMost(PATIENCE).pollInterval(Duration.ofMillis(50)).until(() -> {
-                    database.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    DATABASE.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                             + " WHERE application_name = '" + table + "'");
-                    return events.stream()
+                    return quick.events.stream()
                                     .filter(OutboxEvent.PollFailed.class::isInstance)
                                     .count()
                             >= 3;
@@ -131,7 +109,7 @@ class PollerLifecycleIT {
                 awaitDone(3_000);
             }
         }
-        assertThat(delivered).hasSize(3_000);
+        assertThat(quick.delivered).hasSize(3_000);
     }
 
     @Test
@@ -140,42 +118,42 @@ class PollerLifecycleIT {
         for (int i = 0; i < 20; i++) {
             messages.add(message("k-" + i).key("k"));
         }
-        database.commit(outbox, messages);
+        DATABASE.commit(outbox, messages);
         CountDownLatch begun = new CountDownLatch(4);
         CountDownLatch go = new CountDownLatch(1);
-        Poller poller = quick(outbox)
+        Poller poller = quick.of(outbox)
                 .lease(Duration.ofDays(1))
                 .to(item -> {
                     begun.countDown();
                     go.await();
-                    take(item);
+                    quick.take(item);
                 })
                 .start();
         begun.await();
         CompletableFuture<Void> closing = CompletableFuture.runAsync(poller::close);
 
         // the run under way keeps its rest until its delivery ends
-        await().atMost(PATIENCE).until(() -> database.count(table, "status = 0 AND attempt_count = 0") >= 16);
+        await().atMost(PATIENCE).until(() -> DATABASE.count(table, "status = 0 AND attempt_count = 0") >= 16);
         assertThat(closing).isNotDone();
         go.countDown();
         closing.get(2, TimeUnit.MINUTES);
 
-        assertThat(database.statuses(table)).isEqualTo(Map.of(Status.DONE, 4L, Status.READY, 36L));
-        assertThat(database.count(table, "status = 0 AND (attempt_count <> 0 OR owner_token IS NOT NULL)"))
+        assertThat(DATABASE.statuses(table)).isEqualTo(Map.of(Status.DONE, 4L, Status.READY, 36L));
+        assertThat(DATABASE.count(table, "status = 0 AND (attempt_count <> 0 OR owner_token IS NOT NULL)"))
                 .isZero();
-        assertThat(delivered).hasSize(4);
-        try (Poller next = quick(outbox).to(this::take).start()) {
+        assertThat(quick.delivered).hasSize(4);
+        try (Poller next = quick.of(outbox).to(quick::take).start()) {
             awaitDone(40);
         }
-        assertThat(delivered).hasSize(40);
+        assertThat(quick.delivered).hasSize(40);
     }
 
     @ParameterizedTest
     @CsvSource({"10", "1500"})
     void closingWithoutADrainTimeoutInterruptsAndGivesEverythingBack(int batchSize) throws Exception {
-        database.commit(outbox, messages(2 * batchSize));
+        DATABASE.commit(outbox, messages(2 * batchSize));
         CountDownLatch begun = new CountDownLatch(4);
-        Poller poller = quick(outbox)
+        Poller poller = quick.of(outbox)
                 .batchSize(batchSize)
                 .lease(Duration.ofDays(1))
                 .drainTimeout(Duration.ZERO)
@@ -185,13 +163,13 @@ class PollerLifecycleIT {
                 })
                 .start();
         begun.await();
-        await().atMost(PATIENCE).until(() -> database.count(table, "status = 1") == 2 * batchSize);
+        await().atMost(PATIENCE).until(() -> DATABASE.count(table, "status = 1") == 2 * batchSize);
 
         poller.close();
 
-        assertThat(database.statuses(table)).isEqualTo(Map.of(Status.READY, 2L * batchSize));
-        assertThat(database.count(table, "attempt_count = 0")).isEqualTo(2 * batchSize - 4);
-        assertThat(database.count(table, "attempt_count = 1")).isEqualTo(4);
+        assertThat(DATABASE.statuses(table)).isEqualTo(Map.of(Status.READY, 2L * batchSize));
+        assertThat(DATABASE.count(table, "attempt_count = 0")).isEqualTo(2 * batchSize - 4);
+        assertThat(DATABASE.count(table, "attempt_count = 1")).isEqualTo(4);
     }
 
     @Test
@@ -200,17 +178,17 @@ class PollerLifecycleIT {
         for (int i = 0; i < 5; i++) {
             messages.add(message("k-" + i).key("k"));
         }
-        database.commit(outbox, messages);
+        DATABASE.commit(outbox, messages);
         try (WorkerProcess worker = WorkerProcess.start(
-                database, table, new WorkerMain.Settings(Mode.HANG_IN_DELIVERY, Duration.ofDays(1)))) {
+                DATABASE, table, new WorkerMain.Settings(Mode.HANG_IN_DELIVERY, Duration.ofDays(1)))) {
             worker.await("delivering", 1);
             worker.terminate();
             assertThat(worker.awaitEnd()).isEqualTo(128 + 15);
         }
 
-        assertThat(database.statuses(table)).isEqualTo(Map.of(Status.READY, 10L));
-        assertThat(database.count(table, "attempt_count = 0")).isEqualTo(9);
-        assertThat(database.count(table, "attempt_count = 1")).isEqualTo(1);
+        assertThat(DATABASE.statuses(table)).isEqualTo(Map.of(Status.READY, 10L));
+        assertThat(DATABASE.count(table, "attempt_count = 0")).isEqualTo(9);
+        assertThat(DATABASE.count(table, "attempt_count = 1")).isEqualTo(1);
     }
 
     private static HikariDataSource pool(TcpProxy network) {
@@ -221,29 +199,13 @@ class PollerLifecycleIT {
         return new HikariDataSource(config);
     }
 
-    private PollerBuilder quick(PostgresOutbox outbox) {
-        return outbox.poller()
-                .idle(Duration.ofMillis(10), Duration.ofMillis(50))
-                .lease(Duration.ofSeconds(20))
-                .retry(new RetryPolicy(Duration.ofMillis(1), Duration.ofMillis(5), 3))
-                .listener(events::add);
-    }
-
-    private void take(WorkItem item) {
-        delivered.add(item.messageId());
-    }
-
     private void awaitDone(long count) {
-        await().atMost(PATIENCE).until(() -> database.statuses(table).equals(Map.of(Status.DONE, count)));
+        await().atMost(PATIENCE).until(() -> DATABASE.statuses(table).equals(Map.of(Status.DONE, count)));
     }
 
     private void awaitEvents(Class<? extends OutboxEvent> kind, int count) {
         await().atMost(PATIENCE)
-                .until(() -> events.stream().filter(kind::isInstance).count() >= count);
-    }
-
-    private static Message message(String id) {
-        return Message.to("lifecycle").id(id).payload("x");
+                .until(() -> quick.events.stream().filter(kind::isInstance).count() >= count);
     }
 
     private static List<Message> messages(int count) {

@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import dev.outbox.Ack;
 import dev.outbox.Message;
 import dev.outbox.Ordering;
+import dev.outbox.Outbox;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.spi.Source;
 import dev.outbox.testkit.ItemState;
@@ -30,7 +31,7 @@ final class PostgresFixture implements SourceFixture {
     private final AtomicLong ticker = new AtomicLong();
     private final String table = DATABASE.newTable();
     private final Ack ack;
-    private final PostgresOutbox outbox;
+    private final Outbox outbox;
 
     PostgresFixture(Ack ack) {
         this.ack = ack;

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.delivery.Poller;
 import dev.outbox.event.OutboxEvent;
@@ -18,21 +19,18 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class PurgeIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final Duration WEEK = Duration.ofDays(7);
 
     private final String table = DATABASE.newTable();
-    private final PostgresOutbox outbox =
+    private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
 
     private void rows(int count, Status status, String finishedAgo) {
         DATABASE.execute("INSERT INTO " + table + " (work_item_id, topic, payload, status, processed_on)"
@@ -109,7 +107,7 @@ class PurgeIT {
             snapshot.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
             snapshot.execute("SELECT 1 FROM " + table + " LIMIT 1");
             try (HikariDataSource one = DATABASE.pool(pool -> pool.setMaximumPoolSize(1))) {
-                PostgresOutbox alone = PostgresOutbox.builder(one).table(table).build();
+                Outbox alone = PostgresOutbox.builder(one).table(table).build();
 
                 assertThat(alone.purge(WEEK)).isEqualTo(5_000);
             } // a session that ends tells what it read
@@ -145,7 +143,7 @@ class PurgeIT {
                 Statement purge = other.createStatement()) {
             other.setAutoCommit(false);
             // The lock is taken inside the statement, whose end is kept away by not committing.
-            String sql = PostgresTable.detect(other, TableName.parse(table))
+            String sql = PostgresTable.outbox(other, TableName.parse(table))
                     .layout()
                     .resolve(PostgresPurge.PURGE
                             .replace(":older_than", "0")
@@ -171,7 +169,7 @@ class PurgeIT {
     }
 
     private static long lock(Connection connection, String table) throws SQLException {
-        return PostgresPurge.lock(PostgresTable.detect(connection, TableName.parse(table)));
+        return PostgresPurge.lock(PostgresTable.outbox(connection, TableName.parse(table)));
     }
 
     @Test
@@ -190,7 +188,7 @@ class PurgeIT {
     @Test
     void aPollerPurgesByItselfAndSaysSo() {
         List<Integer> purged = new CopyOnWriteArrayList<>();
-        PostgresOutbox shortLived = PostgresOutbox.builder(DATABASE.pool())
+        Outbox shortLived = PostgresOutbox.builder(DATABASE.pool())
                 .table(table)
                 .retention(Duration.ZERO)
                 .listener(event -> {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.UnknownTypeException;
 import dev.outbox.WorkItem;
@@ -27,7 +28,7 @@ class RollingDeploymentIT {
     private final Queue<String> byNew = new ConcurrentLinkedQueue<>();
     private OutboxDatabase database;
     private String table;
-    private PostgresOutbox outbox;
+    private Outbox outbox;
 
     @BeforeEach
     void createDatabase() {

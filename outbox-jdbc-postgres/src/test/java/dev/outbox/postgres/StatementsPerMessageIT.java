@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.delivery.Poller;
 import dev.outbox.event.OutboxEvent;
 import java.lang.reflect.InvocationTargetException;
@@ -15,15 +16,17 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What single messages cost the database, one after the other, where each commit wakes the poller. */
 @Timeout(120)
 class StatementsPerMessageIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final int MESSAGES = 200;
 
     /** Until then a new poller does not rely on wake-ups. */
@@ -31,17 +34,11 @@ class StatementsPerMessageIT {
 
     private final AtomicInteger statements = new AtomicInteger();
 
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
-
     @ParameterizedTest
     @CsvSource({"false, 6", "true, 8"})
     void aMessageCostsFewStatements(boolean keyed, int most) throws Exception {
         String table = DATABASE.newTable();
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(DATABASE.pool()).table(table).build();
+        Outbox outbox = PostgresOutbox.builder(DATABASE.pool()).table(table).build();
         Semaphore done = new Semaphore(0);
         try (Poller poller = PostgresOutbox.builder(counting(DATABASE.pool()))
                 .table(table)
@@ -68,7 +65,7 @@ class StatementsPerMessageIT {
         assertThat((double) statements.get() / MESSAGES).isLessThanOrEqualTo(most);
     }
 
-    private static void deliver(PostgresOutbox outbox, Poller poller, String key, Semaphore done) throws Exception {
+    private static void deliver(Outbox outbox, Poller poller, String key, Semaphore done) throws Exception {
         Message message = Message.to("orders").payload("{}");
         DATABASE.commit(outbox, key == null ? message : message.key(key));
         poller.wakeUp();

@@ -1,5 +1,6 @@
 package dev.outbox.postgres;
 
+import static dev.outbox.postgres.KeyTransactions.keys;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -11,7 +12,6 @@ import dev.outbox.jdbc.Database;
 import dev.outbox.migrations.OutboxMigrations;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Savepoint;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -22,12 +22,10 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,11 +33,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** STRICT: for one key, the order of sequences is the order of commits. */
 class StrictOrderingIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
-    private final Background background = new Background(DATABASE);
-    private Connection first;
-    private Connection second;
+    private final KeyTransactions transactions = new KeyTransactions(DATABASE);
+    private final Connection first = transactions.first;
+    private final Connection second = transactions.second;
+
+    @AfterEach
+    void end() throws SQLException {
+        transactions.close();
+    }
 
     /** Where the identity column stands in the table: it decides when the sequence is drawn. */
     enum SequenceColumn {
@@ -64,127 +68,60 @@ class StrictOrderingIT {
         }
     }
 
-    /** One at a time, or many at once. */
-    enum Way {
-        ONE,
-        ALL;
-
-        void enqueue(Outbox outbox, Connection tx, String payload, String... keys) {
-            List<Message> messages = Stream.of(keys)
-                    .map(key -> Message.to("orders").key(key).payload(payload))
-                    .toList();
-            if (this == ONE) {
-                messages.forEach(message -> outbox.enqueue(tx, message));
-            } else {
-                outbox.enqueueAll(
-                        tx,
-                        Stream.concat(
-                                        messages.stream(),
-                                        Stream.of(Message.to("audit").payload("unkeyed")))
-                                .toList());
-            }
-        }
-    }
-
     static Stream<Arguments> waysAndColumns() {
-        return Stream.of(Way.values())
+        return Stream.of(EnqueueWay.values())
                 .flatMap(way -> Stream.of(SequenceColumn.values()).map(column -> Arguments.of(way, column)));
-    }
-
-    @BeforeEach
-    void begin() throws SQLException {
-        first = DATABASE.pool().getConnection();
-        second = DATABASE.pool().getConnection();
-        first.setAutoCommit(false);
-        second.setAutoCommit(false);
-    }
-
-    @AfterEach
-    void end() throws SQLException {
-        first.close();
-        second.close();
-        background.close();
-    }
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
-
-    private static Outbox outbox(String table, Ordering ordering) {
-        return PostgresOutbox.builder(DATABASE.pool())
-                .table(table)
-                .ordering(ordering)
-                .build();
-    }
-
-    private static List<String> payloadsBySequence(String table) {
-        return DATABASE.query("SELECT payload FROM " + table + " WHERE message_key IS NOT NULL ORDER BY sequence");
     }
 
     @ParameterizedTest
     @EnumSource
-    void relaxedLetsTheSecondCommitFirst(Way way) throws SQLException {
+    void relaxedLetsTheSecondCommitFirst(EnqueueWay way) throws SQLException {
         String table = DATABASE.newTable();
-        Outbox outbox = outbox(table, Ordering.RELAXED);
-        way.enqueue(outbox, first, "committed last", "k");
-        way.enqueue(outbox, second, "committed first", "k");
+        Outbox outbox = transactions.outbox(table, Ordering.RELAXED);
+        way.enqueueKeys(outbox, first, "committed last", "k");
+        way.enqueueKeys(outbox, second, "committed first", "k");
         second.commit();
         first.commit();
 
-        assertThat(payloadsBySequence(table)).containsExactly("committed last", "committed first");
+        assertThat(transactions.payloadsBySequence(table)).containsExactly("committed last", "committed first");
     }
 
     @ParameterizedTest
     @MethodSource("waysAndColumns")
-    void strictMakesTheSecondWaitBeforeItDrawsItsSequence(Way way, SequenceColumn column) throws Exception {
+    void strictMakesTheSecondWaitBeforeItDrawsItsSequence(EnqueueWay way, SequenceColumn column) throws Exception {
         String table = column.newTable();
-        Outbox outbox = outbox(table, Ordering.STRICT);
-        way.enqueue(outbox, first, "1", "k");
-        Future<?> waiting = background.run(() -> {
-            way.enqueue(outbox, second, "3", "k");
-            second.commit();
-            return null;
-        });
-        background.awaitWaiting("advisory", 1);
+        Outbox outbox = transactions.outbox(table, Ordering.STRICT);
+        way.enqueueKeys(outbox, first, "1", "k");
+        Future<?> waiting = transactions.waiting(second, () -> way.enqueueKeys(outbox, second, "3", "k"));
         // Drawn while the other waits: had it drawn before it waited, this would come after it.
-        way.enqueue(outbox, first, "2", "k");
+        way.enqueueKeys(outbox, first, "2", "k");
 
         first.commit();
 
         Background.result(waiting);
-        assertThat(payloadsBySequence(table)).containsExactly("1", "2", "3");
+        assertThat(transactions.payloadsBySequence(table)).containsExactly("1", "2", "3");
     }
 
     @ParameterizedTest
     @EnumSource
-    void theSecondGoesOnWhenTheFirstRollsBack(Way way) throws Exception {
+    void theSecondGoesOnWhenTheFirstRollsBack(EnqueueWay way) throws Exception {
         String table = DATABASE.newTable();
-        Outbox outbox = outbox(table, Ordering.STRICT);
-        way.enqueue(outbox, first, "1", "k");
-        Future<?> waiting = background.run(() -> {
-            way.enqueue(outbox, second, "2", "k");
-            second.commit();
-            return null;
-        });
-        background.awaitWaiting("advisory", 1);
+        Outbox outbox = transactions.outbox(table, Ordering.STRICT);
+        way.enqueueKeys(outbox, first, "1", "k");
+        Future<?> waiting = transactions.waiting(second, () -> way.enqueueKeys(outbox, second, "2", "k"));
 
         first.rollback();
 
         Background.result(waiting);
-        assertThat(payloadsBySequence(table)).containsExactly("2");
+        assertThat(transactions.payloadsBySequence(table)).containsExactly("2");
     }
 
     @Test
     void oneWayWaitsForTheOther() throws Exception {
-        Outbox outbox = outbox(DATABASE.newTable(), Ordering.STRICT);
-        Way.ONE.enqueue(outbox, first, "1", "k");
-        Future<?> waiting = background.run(() -> {
-            Way.ALL.enqueue(outbox, second, "2", "j", "k");
-            second.commit();
-            return null;
-        });
-        background.awaitWaiting("advisory", 1);
+        Outbox outbox = transactions.outbox(DATABASE.newTable(), Ordering.STRICT);
+        EnqueueWay.ONE.enqueueKeys(outbox, first, "1", "k");
+        Future<?> waiting =
+                transactions.waiting(second, () -> EnqueueWay.ALL.enqueueKeys(outbox, second, "2", "j", "k"));
 
         first.commit();
 
@@ -193,13 +130,13 @@ class StrictOrderingIT {
 
     @ParameterizedTest
     @EnumSource
-    void otherKeysAndMessagesWithoutKeyDoNotWait(Way way) throws SQLException {
-        Outbox outbox = outbox(DATABASE.newTable(), Ordering.STRICT);
-        way.enqueue(outbox, first, "1", keys("open", PostgresKeyLocks.MOST - 1));
-        way.enqueue(outbox, first, "1", "customer-Aa");
+    void otherKeysAndMessagesWithoutKeyDoNotWait(EnqueueWay way) throws SQLException {
+        Outbox outbox = transactions.outbox(DATABASE.newTable(), Ordering.STRICT);
+        way.enqueueKeys(outbox, first, "1", keys("open", PostgresKeyLocks.MOST - 1));
+        way.enqueueKeys(outbox, first, "1", "customer-Aa");
         // Waiting here would be for ever: the same thread holds both transactions.
-        way.enqueue(outbox, second, "2", "customer-BB");
-        way.enqueue(outbox, second, "3", keys("other", PostgresKeyLocks.MOST - 1));
+        way.enqueueKeys(outbox, second, "2", "customer-BB");
+        way.enqueueKeys(outbox, second, "3", keys("other", PostgresKeyLocks.MOST - 1));
         outbox.enqueue(second, Message.to("orders").payload("no key"));
         second.commit();
         first.commit();
@@ -207,9 +144,11 @@ class StrictOrderingIT {
 
     @Test
     void theSameKeyOfAnotherTableDoesNotWait() throws SQLException {
-        outbox(DATABASE.newTable(), Ordering.STRICT)
+        transactions
+                .outbox(DATABASE.newTable(), Ordering.STRICT)
                 .enqueue(first, Message.to("t").key("k").payload("p"));
-        outbox(DATABASE.newTable(), Ordering.STRICT)
+        transactions
+                .outbox(DATABASE.newTable(), Ordering.STRICT)
                 .enqueue(second, Message.to("t").key("k").payload("p"));
         second.commit();
         first.commit();
@@ -218,252 +157,56 @@ class StrictOrderingIT {
     @Test
     void aTableThatWasMadeAnewHasTheSameLocks() throws Exception {
         String table = DATABASE.newTable();
-        Outbox before = outbox(table, Ordering.STRICT);
+        Outbox before = transactions.outbox(table, Ordering.STRICT);
         DATABASE.execute("DROP TABLE " + table);
         OutboxMigrations.install(DATABASE.pool(), table);
-        Outbox after = outbox("public." + table, Ordering.STRICT);
-        Way.ONE.enqueue(before, first, "1", "k");
-        Future<?> waiting = background.run(() -> {
-            Way.ONE.enqueue(after, second, "2", "k");
-            second.commit();
-            return null;
-        });
-        background.awaitWaiting("advisory", 1);
+        Outbox after = transactions.outbox("public." + table, Ordering.STRICT);
+        EnqueueWay.ONE.enqueueKeys(before, first, "1", "k");
+        Future<?> waiting = transactions.waiting(second, () -> EnqueueWay.ONE.enqueueKeys(after, second, "2", "k"));
 
         first.commit();
 
         Background.result(waiting);
-        assertThat(payloadsBySequence(table)).containsExactly("1", "2");
-    }
-
-    @Test
-    void aCallWithMoreKeysThanTheBoundStopsKeysOfItsTableUntilItCommits() throws Exception {
-        String table = DATABASE.newTable();
-        Outbox outbox = outbox(table, Ordering.STRICT);
-        Way.ALL.enqueue(outbox, first, "bulk", keys("bulk", 8_000));
-        outbox.enqueue(second, Message.to("orders").payload("no key"));
-        Way.ONE.enqueue(outbox(DATABASE.newTable(), Ordering.STRICT), second, "another table", "bulk-1");
-        Future<?> waiting = background.run(() -> {
-            Way.ONE.enqueue(outbox, second, "after it", "another key");
-            second.commit();
-            return null;
-        });
-        background.awaitWaiting("advisory", 1);
-        Way.ONE.enqueue(outbox, first, "bulk", "another key");
-
-        first.commit();
-
-        Background.result(waiting);
-        assertThat(payloadsBySequence(table)).hasSize(8_002).last().isEqualTo("after it");
-    }
-
-    @Test
-    void aCallWithMoreKeysThanTheBoundWaitsForTransactionsWithKeys() throws Exception {
-        String table = DATABASE.newTable();
-        Outbox outbox = outbox(table, Ordering.STRICT);
-        Way.ONE.enqueue(outbox, first, "before it", "bulk-1");
-        Future<?> waiting = background.run(() -> {
-            Way.ALL.enqueue(outbox, second, "bulk", keys("bulk", PostgresKeyLocks.MOST + 1));
-            second.commit();
-            return null;
-        });
-        background.awaitWaiting("advisory", 1);
-        Way.ONE.enqueue(outbox, first, "before it", "bulk-2");
-
-        first.commit();
-
-        Background.result(waiting);
-        assertThat(payloadsBySequence(table).subList(0, 2)).containsOnly("before it");
-    }
-
-    @Test
-    void aHundredThousandKeysTakeOneLock() throws SQLException {
-        String table = DATABASE.newTable();
-        Outbox outbox = outbox(table, Ordering.STRICT);
-
-        Way.ALL.enqueue(outbox, first, "p", keys("key", 100_000));
-        assertThat(advisoryLocks()).isOne();
-        first.commit();
-
-        assertThat(payloadsBySequence(table)).hasSize(100_000);
+        assertThat(transactions.payloadsBySequence(table)).containsExactly("1", "2");
     }
 
     @ParameterizedTest
     @EnumSource
-    void callsThatAddUpTakeABoundedNumberOfLocks(Way way) throws Exception {
+    void keysInOppositeOrderDeadlockAndOneMayTryAgain(EnqueueWay way) throws Exception {
         String table = DATABASE.newTable();
-        Outbox outbox = outbox(table, Ordering.STRICT);
-        way.enqueue(outbox, first, "1", "k");
-        Future<?> waiting = background.run(() -> {
-            way.enqueue(outbox, second, "2", "k");
-            second.commit();
-            return null;
-        });
-        background.awaitWaiting("advisory", 1);
-        // Who waits for one of its keys must not be in its way.
-        for (int i = 0; i < 20; i++) {
-            way.enqueue(outbox, first, "1", keys("call-" + i, 60));
-        }
-        assertThat(advisoryLocks()).isLessThan(PostgresKeyLocks.MOST + 10);
-
-        first.commit();
-
-        Background.result(waiting);
-        assertThat(payloadsBySequence(table)).hasSize(1_202).last().isEqualTo("2");
-    }
-
-    @Test
-    void callsThatAddUpWaitForTransactionsWithKeysAndThenStopThem() throws Exception {
-        String table = DATABASE.newTable();
-        Outbox outbox = outbox(table, Ordering.STRICT);
-        Way.ONE.enqueue(outbox, second, "before it", "late");
-        Future<?> adding = background.run(() -> {
-            Way.ONE.enqueue(outbox, first, "many", keys("many", PostgresKeyLocks.MOST));
-            Way.ONE.enqueue(outbox, first, "many", "late");
-            return null;
-        });
-        background.awaitWaiting("advisory", 1);
-        second.commit();
-        Background.result(adding);
-        Future<?> waiting = background.run(() -> {
-            Way.ONE.enqueue(outbox, second, "after it", "other");
-            second.commit();
-            return null;
-        });
-        background.awaitWaiting("advisory", 1);
-
-        first.commit();
-
-        Background.result(waiting);
-        assertThat(payloadsBySequence(table)).startsWith("before it", "many").endsWith("many", "after it");
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void aKeyCountsOnceHoweverOftenItIsEnqueued(Way way) throws SQLException {
-        Outbox outbox = outbox(DATABASE.newTable(), Ordering.STRICT);
-        for (int i = 0; i < 200; i++) {
-            way.enqueue(outbox, first, "p", "a", "b");
-        }
-
-        way.enqueue(outbox, second, "not stopped", "c");
-        second.commit();
-        first.commit();
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void aRollbackToASavepointGivesTheKeyFree(Way way) throws Exception {
-        String table = DATABASE.newTable();
-        Outbox outbox = outbox(table, Ordering.STRICT);
-        Savepoint savepoint = first.setSavepoint();
-        way.enqueue(outbox, first, "rolled back", "k");
-        first.rollback(savepoint);
-        way.enqueue(outbox, second, "1", "k");
-        Future<?> waiting = background.run(() -> {
-            way.enqueue(outbox, first, "2", "k");
-            first.commit();
-            return null;
-        });
-        background.awaitWaiting("advisory", 1);
-
-        second.commit();
-
-        Background.result(waiting);
-        assertThat(payloadsBySequence(table)).containsExactly("1", "2");
-    }
-
-    @Test
-    void manyTransactionsAtTheBoundFitIntoTheServersLockTable() throws SQLException {
-        assertThat(DATABASE.query("SHOW max_locks_per_transaction")).containsExactly("64");
-        Outbox outbox = outbox(DATABASE.newTable(), Ordering.STRICT);
-        List<Connection> open = new ArrayList<>();
-        try {
-            for (int i = 0; i < 16; i++) {
-                Connection tx = DATABASE.pool().getConnection();
-                open.add(tx);
-                tx.setAutoCommit(false);
-                Way.ALL.enqueue(outbox, tx, "p", keys("tx-" + i, PostgresKeyLocks.MOST));
-            }
-
-            assertThat(advisoryLocks()).isEqualTo(16L * (PostgresKeyLocks.MOST + 2));
-        } finally {
-            for (Connection tx : open) {
-                tx.rollback();
-                tx.close();
-            }
-        }
-    }
-
-    private static String[] keys(String name, int count) {
-        return IntStream.range(0, count).mapToObj(i -> name + "-" + i).toArray(String[]::new);
-    }
-
-    private static long advisoryLocks() {
-        return DATABASE.count(
-                "pg_locks JOIN pg_database d ON d.oid = database",
-                "locktype = 'advisory' AND granted AND datname = current_database()");
-    }
-
-    @Test
-    void nobodysOwnAdvisoryLocksAreDisturbed() throws SQLException {
-        Outbox outbox = outbox(DATABASE.newTable(), Ordering.STRICT);
-        try (Statement locks = first.createStatement()) {
-            locks.execute("SELECT pg_advisory_xact_lock(i) FROM generate_series(-10, 1100) i");
-            locks.execute(
-                    "SELECT pg_advisory_xact_lock(i, j) FROM generate_series(0, 3) i, generate_series(0, 1100) j");
-        }
-
-        outbox.enqueueAll(
-                second,
-                IntStream.range(0, 10_000)
-                        .mapToObj(i -> Message.to("orders").key("key-" + i).payload("p"))
-                        .toList());
-        second.commit();
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void keysInOppositeOrderDeadlockAndOneMayTryAgain(Way way) throws Exception {
-        String table = DATABASE.newTable();
-        Outbox outbox = outbox(table, Ordering.STRICT);
+        Outbox outbox = transactions.outbox(table, Ordering.STRICT);
         try (Statement set = first.createStatement();
                 Statement sets = second.createStatement()) {
             // The first to wait finds the deadlock late, so it is the second.
             set.execute("SET LOCAL deadlock_timeout = '1min'");
             sets.execute("SET LOCAL deadlock_timeout = '10ms'");
         }
-        way.enqueue(outbox, first, "first", "a");
-        way.enqueue(outbox, second, "second", "b");
-        Future<?> waiting = background.run(() -> {
-            way.enqueue(outbox, first, "first", "b");
-            first.commit();
-            return null;
-        });
-        background.awaitWaiting("advisory", 1);
+        way.enqueueKeys(outbox, first, "first", "a");
+        way.enqueueKeys(outbox, second, "second", "b");
+        Future<?> waiting = transactions.waiting(first, () -> way.enqueueKeys(outbox, first, "first", "b"));
 
         OutboxException e =
-                catchThrowableOfType(OutboxException.class, () -> way.enqueue(outbox, second, "second", "a"));
+                catchThrowableOfType(OutboxException.class, () -> way.enqueueKeys(outbox, second, "second", "a"));
         second.rollback();
         Background.result(waiting);
 
         assertThat(e.sqlState()).isEqualTo("40P01");
         assertThat(e.isRetryable()).isTrue();
-        assertThat(payloadsBySequence(table)).containsExactly("first", "first");
+        assertThat(transactions.payloadsBySequence(table)).containsExactly("first", "first");
     }
 
     /** Some calls are small, some are above the bound; they all share keys, in any order. */
     @Test
     void transactionsWithOneCallEachNeverDeadlockAndStoreEachKeyInTheOrderOfCommits() throws Exception {
         String table = DATABASE.newTable();
-        Outbox outbox = outbox(table, Ordering.STRICT);
+        Outbox outbox = transactions.outbox(table, Ordering.STRICT);
         List<String> keys = List.of(keys("key", PostgresKeyLocks.MOST + 50));
         Map<String, Integer> commits = new ConcurrentHashMap<>();
         AtomicInteger commit = new AtomicInteger();
         List<Future<?>> writers = new ArrayList<>();
         for (int writer = 0; writer < 4; writer++) {
             Random random = new Random(writer);
-            writers.add(background.run(() -> {
+            writers.add(transactions.background.run(() -> {
                 for (int i = 0; i < 40; i++) {
                     List<String> some = new ArrayList<>(keys);
                     Collections.shuffle(some, random);
@@ -471,7 +214,7 @@ class StrictOrderingIT {
                     try (Connection tx = DATABASE.pool().getConnection()) {
                         tx.setAutoCommit(false);
                         int count = i % 20 == 19 ? keys.size() : 1 + random.nextInt(40);
-                        Way.ALL.enqueue(
+                        EnqueueWay.ALL.enqueueKeys(
                                 outbox, tx, payload, some.subList(0, count).toArray(String[]::new));
                         commits.put(payload, commit.incrementAndGet());
                         tx.commit();

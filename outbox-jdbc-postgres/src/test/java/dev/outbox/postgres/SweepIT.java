@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.Priority;
 import dev.outbox.WorkItem;
@@ -15,34 +16,29 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Rows that appear below a mark are looked for again and again, whatever happens meanwhile. */
 class SweepIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
+
     private static final ClaimRequest REQUEST = new ClaimRequest(10, Duration.ofMinutes(5), 10, Set.of(), "me");
 
     private final AtomicLong ticker = new AtomicLong();
     private final String table = DATABASE.newTable();
-    private PostgresOutbox outbox;
-    private Source source;
+    private final Outbox outbox = PostgresOutbox.builder(DATABASE.pool())
+            .table(table)
+            .ticker(ticker::get)
+            .build();
+    private final Source source = outbox.source();
 
     @BeforeEach
-    void open() {
-        outbox = PostgresOutbox.builder(DATABASE.pool())
-                .table(table)
-                .ticker(ticker::get)
-                .build();
-        source = outbox.source();
+    void takeTheFirstTwo() {
         DATABASE.commit(outbox, message("first"), message("second"));
         assertThat(claimed()).containsExactly("first", "second");
-    }
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.delivery.Poller;
 import dev.outbox.migrations.OutboxMigrations;
@@ -15,32 +16,29 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class TableNamesIT {
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     @BeforeAll
     static void schemas() {
         DATABASE.execute("CREATE SCHEMA billing");
         DATABASE.execute("CREATE SCHEMA \"Shop\"");
+        DATABASE.execute("CREATE SCHEMA \"tenant-a\"");
     }
 
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
-
-    private static PostgresOutbox outbox(String table) {
+    private static Outbox outbox(String table) {
         return PostgresOutbox.builder(DATABASE.pool()).table(table).build();
     }
 
-    private static List<String> drain(PostgresOutbox outbox) {
+    private static List<String> drain(Outbox outbox) {
         List<String> delivered = new ArrayList<>();
         try (Poller poller = outbox.poller()
                 .to(item -> delivered.add(item.message().payload()))
@@ -53,10 +51,10 @@ class TableNamesIT {
 
     @Test
     void outboxesSideBySideDoNotSeeEachOther() {
-        List<String> tables = List.of("outbox", "billing.outbox", "Shop.outbox", "Outbox", "Shop.OutBox_2", "select");
+        List<String> tables = List.of(
+                "outbox", "billing.outbox", "Shop.outbox", "Outbox", "Shop.OutBox_2", "select", "tenant-a.outbox");
         tables.forEach(table -> OutboxMigrations.install(DATABASE.pool(), table));
-        List<PostgresOutbox> outboxes =
-                tables.stream().map(TableNamesIT::outbox).toList();
+        List<Outbox> outboxes = tables.stream().map(TableNamesIT::outbox).toList();
 
         for (int i = 0; i < tables.size(); i++) {
             Message message = Message.to("t").id("same").key("same").payload(tables.get(i));
@@ -78,6 +76,7 @@ class TableNamesIT {
                 "outbox; DROP TABLE orders",
                 "outbox\" WHERE true --",
                 "out box",
+                "billing.out-box",
                 "1outbox",
                 "öutbox",
                 "a.b.c",
@@ -91,8 +90,9 @@ class TableNamesIT {
     void aNameThatIsNoPlainNameIsRefused(String table) {
         assertThatThrownBy(() -> PostgresOutbox.builder(DATABASE.pool()).table(table))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageMatching("(?s)(schema|table) must be letters, digits and underscores, not start with a digit"
-                        + " and have at most 63 characters, was \".*\"");
+                .hasMessageMatching("(?s)(schema must have 1 to 128 characters, none of them a"
+                        + " control character|table must be letters, digits and underscores, not start with a digit and"
+                        + " have at most 63 characters), was \".*\"");
     }
 
     @Test
@@ -189,8 +189,7 @@ class TableNamesIT {
         try (HikariDataSource billing = new HikariDataSource(inSchema("billing"));
                 Connection tx = DATABASE.pool().getConnection();
                 Statement set = tx.createStatement()) {
-            PostgresOutbox outbox =
-                    PostgresOutbox.builder(billing).table("found_once").build();
+            Outbox outbox = PostgresOutbox.builder(billing).table("found_once").build();
             OutboxMigrations.install(DATABASE.pool(), "Shop.found_once");
             tx.setAutoCommit(false);
             set.execute("SET LOCAL search_path TO \"Shop\"");

@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Source;
@@ -22,7 +23,7 @@ class TopicWalkIT {
     void aSweepThatTakesSeveralClaimsIsNotBegunAnewBeforeItIsThrough() {
         try (OutboxDatabase database = new OutboxDatabase()) {
             AtomicLong ticker = new AtomicLong();
-            PostgresOutbox outbox = PostgresOutbox.builder(database.pool())
+            Outbox outbox = PostgresOutbox.builder(database.pool())
                     .table(database.newTable())
                     .ticker(ticker::get)
                     .build();

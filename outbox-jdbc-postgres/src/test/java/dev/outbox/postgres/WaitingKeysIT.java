@@ -3,6 +3,7 @@ package dev.outbox.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -13,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Many keys that cannot be claimed, in front of others that can. */
 class WaitingKeysIT {
@@ -22,18 +23,14 @@ class WaitingKeysIT {
     private static final ClaimRequest SOME = new ClaimRequest(50, Duration.ofMinutes(5), 10, Set.of(), "me");
     private static final ClaimRequest ONE = SOME.count(1);
 
-    private static final OutboxDatabase DATABASE = new OutboxDatabase();
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
     private final String table = DATABASE.newTable();
-    private final PostgresOutbox outbox =
+    private final Outbox outbox =
             PostgresOutbox.builder(DATABASE.pool()).table(table).build();
 
     private final AtomicLong ticker = new AtomicLong();
-
-    @AfterAll
-    static void close() {
-        DATABASE.close();
-    }
 
     @Test
     void keysThatWaitForALaterTimeAreNoWork() {

@@ -1,160 +1,117 @@
 package dev.outbox.postgres;
 
+import static dev.outbox.postgres.SleepingPollers.message;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.BoundOutbox;
 import dev.outbox.CurrentTransaction;
 import dev.outbox.Message;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
-import dev.outbox.delivery.Poller;
-import dev.outbox.delivery.PollerBuilder;
-import dev.outbox.migrations.OutboxMigrations;
-import dev.outbox.testkit.EmbeddedDatabase;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Savepoint;
 import java.sql.Statement;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.postgresql.PGConnection;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.ds.PGSimpleDataSource;
-import org.postgresql.util.PSQLException;
 
 /** What wakes a poller whose idle pause is an hour, and what does not. */
 class WakeUpIT {
-    private static final Duration HOUR = Duration.ofHours(1);
+    @RegisterExtension
+    static final OutboxDatabase DATABASE = new OutboxDatabase();
 
-    /** How long nothing must happen for a poller to count as not woken. */
-    private static final Duration QUIET = Duration.ofMillis(200);
-
-    private static HikariDataSource dataSource;
-
-    private final List<Poller> pollers = new ArrayList<>();
-    private final BlockingQueue<String> delivered = new LinkedBlockingQueue<>();
-    private final Outbox outbox = start(PostgresOutbox.builder(dataSource));
-    private final DataSource waking = outbox.waking(dataSource);
-
-    @BeforeAll
-    static void createDatabase() {
-        dataSource = EmbeddedDatabase.create().pool(6);
-        OutboxMigrations.install(dataSource);
-        execute("CREATE TABLE parent (id int PRIMARY KEY)");
-        execute("CREATE TABLE child (id int REFERENCES parent DEFERRABLE INITIALLY DEFERRED)");
-    }
-
-    /** Returns once the poller has claimed and sleeps: from then on only a wake-up makes it claim. */
-    private Outbox start(PostgresOutbox.Builder builder) {
-        execute("TRUNCATE outbox");
-        Outbox started = builder.build();
-        started.transaction(dataSource, tx -> started.enqueue(tx, message("started")));
-        startPoller(started.poller());
-        assertDelivered("started");
-        return started;
-    }
-
-    private void startPoller(PollerBuilder poller) {
-        pollers.add(poller.to(item -> delivered.add(item.payload()))
-                .idle(HOUR, HOUR)
-                .start());
-    }
+    private final SleepingPollers pollers = new SleepingPollers(DATABASE);
+    private final Outbox outbox = pollers.start();
 
     @AfterEach
     void closePollers() {
-        pollers.forEach(Poller::close);
+        pollers.close();
     }
 
     @Test
     void anExplicitCallWakes() throws SQLException {
-        commitUnnoticed("a");
-        assertNothingIsDelivered();
+        pollers.commitUnnoticed(outbox, "a");
+        pollers.assertNothingIsDelivered();
 
         outbox.wakeUp();
 
-        assertDelivered("a");
+        pollers.assertDelivered("a");
     }
 
     @Test
     void aCommitWakesEveryPollerOfTheOutbox() {
-        closePollers();
+        pollers.close();
         for (String topic : List.of("left", "right")) {
             outbox.transaction(
-                    dataSource, tx -> outbox.enqueue(tx, Message.to(topic).payload("started")));
-            startPoller(outbox.poller().topics(topic));
+                    DATABASE.pool(), tx -> outbox.enqueue(tx, Message.to(topic).payload("started")));
+            pollers.start(outbox.poller().topics(topic));
         }
-        assertDelivered("started", "started");
+        pollers.assertDelivered("started", "started");
 
         outbox.transaction(
-                dataSource,
+                DATABASE.pool(),
                 tx -> outbox.enqueueAll(
                         tx,
                         List.of(
                                 Message.to("left").payload("a"),
                                 Message.to("right").payload("b"))));
 
-        assertDelivered("a", "b");
+        pollers.assertDelivered("a", "b");
     }
 
     @Test
     void aCommitOfTheHelperWakes() {
-        String answer = outbox.transaction(dataSource, tx -> {
+        String answer = outbox.transaction(DATABASE.pool(), tx -> {
             outbox.enqueue(tx, message("a"));
             return "answer";
         });
 
         assertThat(answer).isEqualTo("answer");
-        assertDelivered("a");
+        pollers.assertDelivered("a");
     }
 
     @Test
     void theHelperThrowsOnWhatTheWorkThrowsAndRollsBack() throws SQLException {
-        commitUnnoticed("unnoticed");
+        pollers.commitUnnoticed(outbox, "unnoticed");
         for (Exception thrown : List.of(
                 new IOException("checked"), new SQLException("of a driver"), new IllegalStateException("unchecked"))) {
-            assertThatThrownBy(() -> outbox.transaction(dataSource, tx -> {
+            assertThatThrownBy(() -> outbox.transaction(DATABASE.pool(), tx -> {
                         outbox.enqueue(tx, message("dropped"));
                         throw thrown;
                     }))
                     .isSameAs(thrown);
         }
 
-        assertNothingIsDelivered();
+        pollers.assertNothingIsDelivered();
         outbox.wakeUp();
-        assertDelivered("unnoticed");
-        assertThat(delivered).isEmpty();
+        pollers.assertDelivered("unnoticed");
+        pollers.assertNothingIsDelivered();
     }
 
     @Test
     void theHelperRollsBackOnAnError() {
         Error thrown = new AssertionError("of the work");
 
-        assertThatThrownBy(() -> outbox.transaction(dataSource, tx -> {
+        assertThatThrownBy(() -> outbox.transaction(DATABASE.pool(), tx -> {
                     outbox.enqueue(tx, message("dropped"));
                     throw thrown;
                 }))
                 .isSameAs(thrown);
 
         outbox.wakeUp();
-        assertNothingIsDelivered();
+        pollers.assertNothingIsDelivered();
     }
 
     @Test
     void theHelperGivesTheConnectionBackAsItCame() throws SQLException {
         for (boolean autoCommit : new boolean[] {true, false}) {
-            try (Connection connection = dataSource.getConnection()) {
+            try (Connection connection = DATABASE.pool().getConnection()) {
                 connection.setAutoCommit(autoCommit);
                 DataSource single = new SingleConnection(connection);
 
@@ -173,7 +130,9 @@ class WakeUpIT {
 
     @Test
     void aCommitThatFailsIsAnOutboxExceptionAndDropsTheMessage() {
-        assertThatThrownBy(() -> outbox.transaction(dataSource, tx -> {
+        DATABASE.execute("CREATE TABLE parent (id int PRIMARY KEY)");
+        DATABASE.execute("CREATE TABLE child (id int REFERENCES parent DEFERRABLE INITIALLY DEFERRED)");
+        assertThatThrownBy(() -> outbox.transaction(DATABASE.pool(), tx -> {
                     outbox.enqueue(tx, message("dropped"));
                     try (Statement statement = tx.createStatement()) {
                         return statement.executeUpdate("INSERT INTO child VALUES (1)");
@@ -188,7 +147,7 @@ class WakeUpIT {
                 });
 
         outbox.wakeUp();
-        assertNothingIsDelivered();
+        pollers.assertNothingIsDelivered();
     }
 
     @Test
@@ -203,150 +162,21 @@ class WakeUpIT {
     }
 
     @Test
-    void aCommitOfAWakingConnectionWakes() throws SQLException {
-        try (Connection tx = waking.getConnection()) {
-            tx.setAutoCommit(false);
-            outbox.enqueue(tx, message("a"));
-            outbox.enqueueAll(tx, List.of(message("b"), message("c")));
-            tx.commit();
-
-            assertDelivered("a", "b", "c");
-            outbox.enqueue(tx, message("d"));
-            tx.commit();
-            assertDelivered("d");
-        }
-    }
-
-    @Test
-    void aCommitThatEnqueuedNothingDoesNotWake() throws SQLException {
-        commitUnnoticed("unnoticed");
-        try (Connection tx = waking.getConnection()) {
-            tx.setAutoCommit(false);
-            tx.commit();
-        }
-
-        assertNothingIsDelivered();
-    }
-
-    @Test
-    void turningAutoCommitOnCommitsAndWakes() throws SQLException {
-        try (Connection tx = waking.getConnection()) {
-            tx.setAutoCommit(false);
-            outbox.enqueue(tx, message("a"));
-            tx.setAutoCommit(true);
-        }
-
-        assertDelivered("a");
-    }
-
-    @Test
-    void aRollbackDoesNotWakeAndForgets() throws SQLException {
-        commitUnnoticed("unnoticed");
-        try (Connection tx = waking.getConnection()) {
-            tx.setAutoCommit(false);
-            outbox.enqueue(tx, message("dropped"));
-            tx.rollback();
-            tx.commit();
-        }
-
-        assertNothingIsDelivered();
-    }
-
-    @Test
-    void closingWithoutACommitDoesNotWake() throws SQLException {
-        commitUnnoticed("unnoticed");
-        try (Connection tx = waking.getConnection()) {
-            tx.setAutoCommit(false);
-            outbox.enqueue(tx, message("dropped"));
-        }
-
-        assertNothingIsDelivered();
-        outbox.wakeUp();
-        assertDelivered("unnoticed");
-        assertNothingIsDelivered();
-    }
-
-    @Test
-    void aRollbackToASavepointKeepsWhatWasEnqueuedBeforeIt() throws SQLException {
-        try (Connection tx = waking.getConnection()) {
-            tx.setAutoCommit(false);
-            outbox.enqueue(tx, message("a"));
-            Savepoint savepoint = tx.setSavepoint();
-            outbox.enqueue(tx, message("dropped"));
-            tx.rollback(savepoint);
-            tx.commit();
-        }
-
-        assertDelivered("a");
-        assertNothingIsDelivered();
-    }
-
-    @Test
-    void aWakingConnectionThrowsTheDriversExceptions() throws SQLException {
-        try (Connection tx = waking.getConnection()) {
-            assertThatThrownBy(() -> tx.prepareStatement("SELECT nothing").executeQuery())
-                    .isInstanceOf(PSQLException.class);
-        }
-    }
-
-    @Test
-    void aWakingConnectionUnwrapsToItselfAndToTheDrivers() throws SQLException {
-        try (Connection tx = waking.getConnection()) {
-            assertThat(tx.isWrapperFor(PGConnection.class)).isTrue();
-            assertThat(tx.unwrap(PGConnection.class)).isNotNull();
-            assertThat(tx.isWrapperFor(Connection.class)).isTrue();
-            assertThat(tx.unwrap(Connection.class)).isSameAs(tx);
-            assertThat(tx.isWrapperFor(Runnable.class)).isFalse();
-        }
-    }
-
-    @Test
-    void aWakingDataSourceUnwrapsToItselfAndToThePool() throws SQLException {
-        assertThat(waking.isWrapperFor(HikariDataSource.class)).isTrue();
-        assertThat(waking.unwrap(HikariDataSource.class)).isSameAs(dataSource);
-        assertThat(waking.unwrap(DataSource.class)).isSameAs(waking);
-    }
-
-    @Test
-    void wrappersAreEqualToThemselvesOnly() throws SQLException {
-        try (Connection one = waking.getConnection();
-                Connection two = waking.getConnection()) {
-            assertThat(one.equals(one)).isTrue();
-            assertThat(one.equals(two)).isFalse();
-            assertThat(one.hashCode()).isEqualTo(one.hashCode());
-        }
-        assertThat(waking.equals(waking)).isTrue();
-        assertThat(waking.equals(outbox.waking(dataSource))).isFalse();
-        assertThat(waking.equals(dataSource)).isFalse();
-        assertThat(waking.hashCode()).isEqualTo(waking.hashCode());
-    }
-
-    @Test
     void aBoundOutboxEnqueuesInTheCurrentTransactionAndWakesAfterItsCommit() throws SQLException {
-        try (Connection tx = dataSource.getConnection()) {
+        try (Connection tx = DATABASE.pool().getConnection()) {
             tx.setAutoCommit(false);
-            List<Runnable> afterCommit = new ArrayList<>();
-            BoundOutbox bound = outbox.in(new CurrentTransaction() {
-                @Override
-                public Connection connection() {
-                    return tx;
-                }
-
-                @Override
-                public void afterCommit(Runnable action) {
-                    afterCommit.add(action);
-                }
-            });
+            HookedTransaction current = new HookedTransaction(tx);
+            BoundOutbox bound = outbox.in(current);
 
             assertThat(bound.enqueue(message("a")).stored()).hasSize(1);
             assertThat(bound.enqueueAll(List.of(message("b"), message("c"))).stored())
                     .hasSize(2);
             tx.commit();
-            assertNothingIsDelivered();
-            afterCommit.forEach(Runnable::run);
+            pollers.assertNothingIsDelivered();
+            current.commit();
         }
 
-        assertDelivered("a", "b", "c");
+        pollers.assertDelivered("a", "b", "c");
     }
 
     @Test
@@ -358,7 +188,7 @@ class WakeUpIT {
             }
 
             @Override
-            public void afterCommit(Runnable action) {
+            public void afterCompletion(Consumer<Completion> action) {
                 throw new AssertionError("nothing was enqueued");
             }
         });
@@ -370,78 +200,27 @@ class WakeUpIT {
 
     @Test
     void anOutboxThatDoesNotWakeLocallyNeverDoes() throws SQLException {
-        Outbox quiet = start(PostgresOutbox.builder(dataSource).wakesLocally(false));
+        Outbox quiet = pollers.start(PostgresOutbox.builder(DATABASE.pool()).wakesLocally(false));
 
-        quiet.transaction(dataSource, tx -> quiet.enqueue(tx, message("a")));
-        try (Connection tx = quiet.waking(dataSource).getConnection()) {
+        quiet.transaction(DATABASE.pool(), tx -> quiet.enqueue(tx, message("a")));
+        try (Connection tx = quiet.waking(DATABASE.pool()).getConnection()) {
             tx.setAutoCommit(false);
             quiet.enqueue(tx, message("b"));
             tx.commit();
         }
         quiet.wakeUp();
-        assertNothingIsDelivered();
+        pollers.assertNothingIsDelivered();
 
-        pollers.forEach(Poller::wakeUp);
-        assertDelivered("a", "b");
+        pollers.wakeUp();
+        pollers.assertDelivered("a", "b");
     }
 
     @Test
     void aClosedPollerIsNotWoken() throws SQLException {
-        closePollers();
+        pollers.close();
 
-        outbox.transaction(dataSource, tx -> outbox.enqueue(tx, message("a")));
+        outbox.transaction(DATABASE.pool(), tx -> outbox.enqueue(tx, message("a")));
 
-        assertNothingIsDelivered();
-    }
-
-    private static Message message(String payload) {
-        return Message.to("orders.placed").payload(payload);
-    }
-
-    /** Only a wake-up that comes from elsewhere can bring this one out. */
-    private void commitUnnoticed(String payload) throws SQLException {
-        try (Connection tx = dataSource.getConnection()) {
-            tx.setAutoCommit(false);
-            outbox.enqueue(tx, message(payload));
-            tx.commit();
-        }
-    }
-
-    private void assertDelivered(String... payloads) {
-        List<String> found = new ArrayList<>();
-        while (found.size() < payloads.length) {
-            try {
-                String next = delivered.poll(2, TimeUnit.MINUTES);
-                assertThat(next).as("delivery after %s", found).isNotNull();
-                found.add(next);
-            } catch (InterruptedException e) {
-                throw new IllegalStateException("interrupted while waiting for a delivery", e);
-            }
-        }
-        assertThat(found).containsExactlyInAnyOrder(payloads);
-        await().pollInterval(Duration.ofMillis(5))
-                .until(() -> pollers.stream().filter(Poller::isRunning).allMatch(WakeUpIT::isAsleep));
-    }
-
-    /** A poller claims once more after a claim that found something; wait until it sleeps. */
-    static boolean isAsleep(Poller poller) {
-        return Thread.getAllStackTraces().entrySet().stream()
-                .filter(thread -> thread.getKey().getName().equals("outbox-" + poller.name() + "-claim"))
-                .flatMap(thread -> Stream.of(thread.getValue()))
-                .anyMatch(frame -> frame.getClassName().equals("dev.outbox.delivery.Signal")
-                        && frame.getMethodName().equals("await"));
-    }
-
-    private void assertNothingIsDelivered() {
-        await().during(QUIET).atMost(QUIET.multipliedBy(10)).until(delivered::isEmpty);
-    }
-
-    private static void execute(String sql) {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        } catch (SQLException e) {
-            throw new IllegalStateException(sql + " failed", e);
-        }
+        pollers.assertNothingIsDelivered();
     }
 }

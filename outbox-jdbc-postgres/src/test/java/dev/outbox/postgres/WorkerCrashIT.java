@@ -4,29 +4,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.delivery.Poller;
 import dev.outbox.delivery.RetryPolicy;
 import dev.outbox.postgres.WorkerMain.Mode;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Lease;
-import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import dev.outbox.spi.Unchanged;
+import dev.outbox.testkit.ForwardingSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,21 +33,12 @@ class WorkerCrashIT {
     private static final Duration LEASE = Duration.ofMillis(800);
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    private static OutboxDatabase database;
+    @RegisterExtension
+    static final OutboxDatabase database = new OutboxDatabase();
 
     private String table;
-    private PostgresOutbox outbox;
+    private Outbox outbox;
     private DeliveryLog log;
-
-    @BeforeAll
-    static void createDatabase() {
-        database = new OutboxDatabase();
-    }
-
-    @AfterAll
-    static void dropDatabase() {
-        database.close();
-    }
 
     @BeforeEach
     void createTable() {
@@ -184,7 +171,7 @@ class WorkerCrashIT {
         CountDownLatch go = new CountDownLatch(1);
         Queue<String> delivered = new ConcurrentLinkedQueue<>();
 
-        try (Poller cutOff = Poller.from(new WithoutRenewal(outbox.source()))
+        try (Poller cutOff = Poller.from(withoutRenewal(outbox.source()))
                         .name("cut-off")
                         .lease(LEASE)
                         .concurrency(1)
@@ -252,26 +239,13 @@ class WorkerCrashIT {
         }
     }
 
-    /** A poller whose renewals do not get through. */
-    private record WithoutRenewal(Source source) implements Source {
-        @Override
-        public Claim claim(ClaimRequest request) {
-            return source.claim(request);
-        }
-
-        @Override
-        public Unchanged settle(List<Settlement> settlements) {
-            return source.settle(settlements);
-        }
-
-        @Override
-        public Unchanged renew(List<Lease> leases, Duration length) {
-            throw new IllegalStateException("cut off");
-        }
-
-        @Override
-        public Optional<Duration> nextDue(Set<String> topics) {
-            return source.nextDue(topics);
-        }
+    /** A source whose renewals do not get through. */
+    private static Source withoutRenewal(Source source) {
+        return new ForwardingSource(source) {
+            @Override
+            public Unchanged renew(List<Lease> leases, Duration length) {
+                throw new IllegalStateException("cut off");
+            }
+        };
     }
 }

@@ -1,5 +1,6 @@
 package dev.outbox.postgres;
 
+import dev.outbox.Outbox;
 import dev.outbox.WorkItem;
 import dev.outbox.delivery.Destination;
 import dev.outbox.delivery.Poller;
@@ -73,8 +74,7 @@ final class WorkerMain {
         dataSource.setUrl(arguments[0]);
         Settings settings = Settings.of(List.of(arguments).subList(2, arguments.length));
         listenToStdin();
-        PostgresOutbox outbox =
-                PostgresOutbox.builder(dataSource).table(arguments[1]).build();
+        Outbox outbox = PostgresOutbox.builder(dataSource).table(arguments[1]).build();
         DeliveryLog log = new DeliveryLog(dataSource, arguments[1]);
         Mode mode = settings.mode();
         Source source = mode == Mode.HANG_IN_SETTLE ? new HangingInSettle(outbox.source()) : outbox.source();

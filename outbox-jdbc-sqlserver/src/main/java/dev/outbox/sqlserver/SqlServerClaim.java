@@ -93,8 +93,8 @@ final class SqlServerClaim implements ClaimCycle.Query {
                 IF @band = 1 SET @normal_end = @end;
                 IF @band = 2 SET @bulk_end = @end;
                 UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
-                    {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner
+                SET {status = 1}, {owner_token = @token}, {attempt_count = {attempt_count} + 1},
+                    {locked_until = DATEADD(millisecond, @lease, @now)}, {processed_by = @owner}
                 %2$s
                 FROM (
                     SELECT sized.place
@@ -140,8 +140,8 @@ final class SqlServerClaim implements ClaimCycle.Query {
                 SET @mark_sequence = CASE @band WHEN 0 THEN @high_sequence WHEN 1 THEN @normal_sequence
                     ELSE @bulk_sequence END;
                 UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-                SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
-                    {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner
+                SET {status = 1}, {owner_token = @token}, {attempt_count = {attempt_count} + 1},
+                    {locked_until = DATEADD(millisecond, @lease, @now)}, {processed_by = @owner}
                 %2$s
                 FROM (
                     SELECT sized.place
@@ -275,9 +275,9 @@ final class SqlServerClaim implements ClaimCycle.Query {
                         WHERE {mine} AND {status} = 3 AND {blocks_key} = 1 AND {exact_key} = @key)
                     BEGIN
                         UPDATE {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
-                        SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
-                            {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner,
-                            {blocks_key} = 0
+                        SET {status = 1}, {owner_token = @token}, {attempt_count = {attempt_count} + 1},
+                            {locked_until = DATEADD(millisecond, @lease, @now)}, {processed_by = @owner},
+                            {blocks_key = 0}
                         %2$s
                         WHERE {sequence} = @head AND {status} = 0 AND ({due_on} IS NULL OR {due_on} <= @now);
                         SET @won = @@ROWCOUNT;
@@ -309,8 +309,8 @@ final class SqlServerClaim implements ClaimCycle.Query {
                             FROM @run) sized
                         WHERE sized.Eligible = 0 OR sized.upto - sized.Size >= @spare);
                     UPDATE {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
-                    SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
-                        {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner, {blocks_key} = 0
+                    SET {status = 1}, {owner_token = @token}, {attempt_count = {attempt_count} + 1},
+                        {locked_until = DATEADD(millisecond, @lease, @now)}, {processed_by = @owner}, {blocks_key = 0}
                     %2$s
                     FROM @run r
                     WHERE {sequence} = r.Place AND {status} = 0;

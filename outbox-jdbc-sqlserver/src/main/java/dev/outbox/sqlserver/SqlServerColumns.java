@@ -1,11 +1,12 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.ColumnNames;
 import dev.outbox.jdbc.internal.catalog.LegacyNames;
-import dev.outbox.jdbc.internal.layout.Writes;
-import dev.outbox.jdbc.internal.layout.Writes.Target;
-import dev.outbox.sqlserver.SqlServerCatalog.Column;
+import dev.outbox.jdbc.internal.catalog.Quoted;
+import dev.outbox.jdbc.internal.layout.Reading;
+import dev.outbox.jdbc.internal.layout.Target;
 import dev.outbox.sqlserver.SqlServerTable.Limit;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -82,7 +83,7 @@ final class SqlServerColumns {
     private final LegacyNames legacy;
     private final Map<String, Column> stored;
     private final Map<String, Column> computed;
-    private final Map<String, String> read = new HashMap<>();
+    private final Map<String, Reading> read = new HashMap<>();
     private final Map<String, List<Target>> written = new HashMap<>();
 
     SqlServerColumns(String table, Collection<Column> columns, Phase phase, boolean inbox) {
@@ -129,35 +130,37 @@ final class SqlServerColumns {
     }
 
     /** @param logical all columns of the canonical table */
-    Map<String, String> layout(Collection<String> logical) {
+    Map<String, Reading> layout(Collection<String> logical) {
         logical.forEach(this::map);
         boolean byOld = byOld(phase, inbox);
         if (found("sequence").isEmpty()) {
             // No constants, which ORDER BY and GROUP BY refuse.
-            read.put("sequence", "(CAST(0 * @" + quoted("attempt_count") + " AS bigint))");
-            read.put("exact_key", "(NULLIF(@%1$s, @%1$s) COLLATE %2$s)".formatted(quoted("topic"), BINARY));
+            read.put("sequence", Reading.of("CAST(0 * %s AS bigint)", quoted("attempt_count")));
+            read.put("exact_key", Reading.of("NULLIF(%s, %s) COLLATE " + BINARY, quoted("topic")));
         }
         if (inbox) {
             putInbox(byOld);
         }
         if (phase == Phase.LEGACY) {
             // Retries change the due time, and nothing keeps the first one.
-            read.put("first_due_on", Objects.requireNonNull(read.get("created_on")));
-            read.put("out_first_due_on", Objects.requireNonNull(read.get("out_created_on")));
+            copy("created_on", "first_due_on");
+            copy("out_created_on", "out_first_due_on");
         }
         read.putAll(SqlServerItems.named(inbox && byOld ? told("message_id") : Optional.empty()));
-        String item = inbox && byOld ? told("message_id").map(Column::quoted).orElseThrow() : quoted("work_item_id");
-        read.put("place", byOld ? item : quoted("sequence"));
-        read.put("claim_order", byOld ? quoted(inbox ? "last_seen_on" : "created_on") : quoted("sequence"));
-        read.put("no_row", byOld ? item + " = " + (inbox ? "''" : NO_ID) : quoted("sequence") + " = 0");
+        String item = inbox && byOld
+                ? told("message_id").map(SqlServerColumns::quoted).orElseThrow()
+                : quoted("work_item_id");
+        put("place", byOld ? item : quoted("sequence"));
+        put("claim_order", byOld ? quoted(inbox ? "last_seen_on" : "created_on") : quoted("sequence"));
+        put("no_row", byOld ? item + " = " + (inbox ? "''" : NO_ID) : quoted("sequence") + " = 0");
         putMessageId();
         // Rows that are not backfilled say nothing of it.
         read.put(
                 "blocks_nothing",
                 phase == Phase.ADDITIVE
-                        ? "(@%1$s = 0 OR @%1$s IS NULL)".formatted(quoted("blocks_key"))
-                        : quoted("blocks_key") + " = 0");
-        read.put("has_topic", quoted("topic") + " IS NOT NULL");
+                        ? Reading.of("%s = 0 OR %s IS NULL", quoted("blocks_key"))
+                        : Reading.column(quoted("blocks_key") + " = 0"));
+        put("has_topic", quoted("topic") + " IS NOT NULL");
         putStatuses(byOld);
         return read;
     }
@@ -167,58 +170,59 @@ final class SqlServerColumns {
      * on its way may have written no other.
      */
     private void putMessageId() {
-        Optional<Column> uuid = old("message_id").filter(column -> !column.isText());
+        Optional<Column> uuid = old("message_id").filter(column -> !isText(column));
         boolean isTold = told("message_id").equals(uuid);
-        read.put("as_message_id", uuid.isEmpty() ? "c.message_id" : isTold ? "LOWER(c.message_id)" : EITHER_ID);
-        read.put(
+        put("as_message_id", uuid.isEmpty() ? "c.message_id" : isTold ? "LOWER(c.message_id)" : EITHER_ID);
+        put(
                 "out_old_message_id",
                 uuid.filter(column -> !isTold)
-                        .map(column -> "inserted." + column.quoted())
+                        .map(column -> "inserted." + quoted(column))
                         .orElse(absent("message_id")));
     }
 
     /** Predicates that an index serves, whatever the type of the status. */
     private void putStatuses(boolean byOld) {
         Optional<Column> processed = byOld && !inbox ? like(stored, LegacyNames.IS_PROCESSED) : Optional.empty();
-        read.put(
+        put(
                 "unprocessed",
-                processed.map(column -> " AND " + column.quoted() + " = 0").orElse(""));
-        read.put("ready", status(0));
-        read.put("processing", status(1));
-        read.put("done", processed.map(column -> column.quoted() + " = 1").orElse(status(2)));
-        read.put("dead", status(3));
+                processed.map(column -> " AND " + quoted(column) + " = 0").orElse(""));
+        put("ready", status(0));
+        put("processing", status(1));
+        put("done", processed.map(column -> quoted(column) + " = 1").orElse(status(2)));
+        put("dead", status(3));
     }
 
     private String status(int code) {
         Column status = told("status").orElseThrow();
-        return status.quoted() + " = " + (status.isText() ? "'" + STATUSES.get(code) + "'" : String.valueOf(code));
+        return quoted(status) + " = " + (isText(status) ? "'" + STATUSES.get(code) + "'" : String.valueOf(code));
     }
 
     /** Until the flip all rows are one consumer's, and a row is named by its message id. */
     private void putInbox(boolean byOld) {
-        read.put("mine", byOld ? "1 = 1" : quoted("consumer") + " = :consumer");
+        put("mine", byOld ? "1 = 1" : quoted("consumer") + " = :consumer");
         if (phase == Phase.CLEAN) {
-            read.putAll(SqlServerIdentity.exact(quoted("exact_source"), quoted("exact_message_id")));
+            fix(SqlServerIdentity.exact(quoted("exact_source"), quoted("exact_message_id")));
             return;
         }
         Column key = old("message_id").orElseThrow();
-        read.putAll(SqlServerIdentity.byMessageId(
+        Column source = old("source").orElseThrow();
+        fix(SqlServerIdentity.byMessageId(
                 key,
-                old("source").orElseThrow(),
+                source,
                 byOld ? SqlServerIdentity.forgetting(table, status(0), status(1), quoted("topic")) : null));
+        read.put("exact_source", SqlServerIdentity.exact(source));
+        read.put("exact_message_id", SqlServerIdentity.exact(key));
         if (byOld) {
-            read.put("work_item_id", key.quoted());
-            read.put("out_work_item_id", "inserted." + key.quoted());
-            read.put("created_on", quoted("first_seen_on"));
-            read.put("out_created_on", "inserted." + quoted("first_seen_on"));
+            put("work_item_id", quoted(key));
+            put("out_work_item_id", "inserted." + quoted(key));
+            put("created_on", quoted("first_seen_on"));
+            put("out_created_on", "inserted." + quoted("first_seen_on"));
         }
     }
 
-    Writes writes() {
-        if (written.isEmpty()) {
-            return Writes.PLAIN;
-        }
-        return new Writes(written, phase == Phase.CLEAN ? Map.of() : Map.of("status", "0", "attempt_count", "0"));
+    /** Where what is written goes, if not just to the column. */
+    Map<String, List<Target>> written() {
+        return written;
     }
 
     /** What the table can hold of what tells messages apart, routes and relates them. */
@@ -226,7 +230,7 @@ final class SqlServerColumns {
         Map<String, Limit> limits = new HashMap<>();
         for (String logical : inbox ? List.of("topic", "message_id", "source") : List.of("topic", "correlation_id")) {
             old(logical)
-                    .filter(column -> column.isText() && column.characters() > 0)
+                    .filter(column -> isText(column) && column.characters() != Column.UNLIMITED)
                     .ifPresent(column -> limits.put(
                             logical,
                             new Limit(column.characters(), !column.type().startsWith("n"))));
@@ -234,32 +238,46 @@ final class SqlServerColumns {
         return limits;
     }
 
+    private void fix(Map<String, String> texts) {
+        texts.forEach(this::put);
+    }
+
+    /** @param text a column, or a condition that begins with one; in parentheses what names no column */
+    private void put(String logical, String text) {
+        read.put(logical, text.startsWith("(") ? Reading.fixed(text) : Reading.column(text));
+    }
+
+    private void copy(String from, String to) {
+        read.put(to, Objects.requireNonNull(read.get(from)));
+    }
+
     private void map(String logical) {
         Optional<Column> found = found(logical);
         Optional<Column> told = told(logical);
-        read.put(logical, told.map(column -> reading(logical, column)).orElseGet(() -> "(" + absent(logical) + ")"));
-        // OUTPUT names columns as they are, or says what is the same for all.
         read.put(
-                "out_" + logical,
-                told.map(column -> "inserted." + column.quoted()).orElseGet(() -> absent(logical)));
+                logical,
+                told.map(column -> reading(logical, column))
+                        .orElseGet(() -> Reading.fixed("(" + absent(logical) + ")")));
+        // OUTPUT names columns as they are, or says what is the same for all.
+        put("out_" + logical, told.map(column -> "inserted." + quoted(column)).orElseGet(() -> absent(logical)));
         List<Target> targets = new ArrayList<>();
         found.filter(column -> !column.computed())
-                .ifPresent(column -> targets.add(new Target(column.quoted(), writing(logical, column))));
+                .ifPresent(column -> targets.add(new Target(quoted(column), writing(logical, column))));
         if (hasInterim(logical)) {
-            old(logical).ifPresent(column -> targets.add(new Target(column.quoted(), writing(logical, column))));
+            old(logical).ifPresent(column -> targets.add(new Target(quoted(column), writing(logical, column))));
         }
         if (logical.equals("status")) {
             like(stored, LegacyNames.IS_PROCESSED)
-                    .ifPresent(column ->
-                            targets.add(new Target(column.quoted(), "CASE WHEN (%1$s) = 2 THEN 1 ELSE 0 END")));
+                    .ifPresent(
+                            column -> targets.add(new Target(quoted(column), "CASE WHEN (%s) = 2 THEN 1 ELSE 0 END")));
         } else if (logical.equals("owner_token")) {
             like(stored, List.of(LegacyNames.LIBRARY_TOKEN))
-                    .ifPresent(column ->
-                            targets.add(new Target(column.quoted(), "COALESCE(%1$s, " + column.quoted() + ")")));
+                    .ifPresent(
+                            column -> targets.add(new Target(quoted(column), "COALESCE(%s, " + quoted(column) + ")")));
         }
         boolean asItIs = found.filter(column -> column.computed()
-                        || (column.quoted().equals(read.get(logical))
-                                && targets.equals(List.of(new Target(column.quoted())))))
+                        || (Reading.column(quoted(column)).equals(read.get(logical))
+                                && targets.equals(List.of(new Target(quoted(column))))))
                 .isPresent();
         if (!asItIs || phase != Phase.CLEAN) {
             written.put(logical, targets);
@@ -270,38 +288,38 @@ final class SqlServerColumns {
         return ABSENT.getOrDefault(logical, "CAST(NULL AS nvarchar(255))");
     }
 
-    private String reading(String logical, Column column) {
+    private Reading reading(String logical, Column column) {
         if (logical.equals("topic") && !BINARY.equalsIgnoreCase(column.collation())) {
-            return "(@" + column.quoted() + " COLLATE " + BINARY + ")";
+            return Reading.of("%s COLLATE " + BINARY, quoted(column));
         }
-        if (logical.equals("status") && column.isText()) {
-            return "(CASE @%s WHEN '%s' THEN 0 WHEN '%s' THEN 1 WHEN '%s' THEN 2 WHEN '%s' THEN 3 END)"
-                    .formatted(column.quoted(), STATUSES.get(0), STATUSES.get(1), STATUSES.get(2), STATUSES.get(3));
+        if (logical.equals("status") && isText(column)) {
+            return Reading.of(
+                    "CASE %s WHEN 'Seen' THEN 0 WHEN 'Processing' THEN 1 WHEN 'Done' THEN 2 WHEN 'Dead' THEN 3 END",
+                    quoted(column));
         }
         if (phase == Phase.ADDITIVE && logical.equals("priority")) { // not before phase 2, so all rows have the same
-            return "(" + absent(logical) + ")";
+            return Reading.fixed("(" + absent(logical) + ")");
         }
         return phase == Phase.ADDITIVE && logical.equals("receipt_count")
-                ? "(COALESCE(@" + column.quoted() + ", " + absent(logical) + "))"
-                : column.quoted();
+                ? Reading.of("COALESCE(%s, " + absent(logical) + ")", quoted(column))
+                : Reading.column(quoted(column));
     }
 
     private String writing(String logical, Column column) {
-        if (logical.equals("message_id") && !column.isText()) {
-            return "CAST(%1$s AS uniqueidentifier)";
+        if (logical.equals("message_id") && !isText(column)) {
+            return "CAST(%s AS uniqueidentifier)";
         }
-        if (logical.equals("status") && column.isText()) {
-            return "CASE (%%1$s) WHEN 0 THEN '%s' WHEN 1 THEN '%s' WHEN 2 THEN '%s' ELSE '%s' END"
-                    .formatted(STATUSES.toArray());
+        if (logical.equals("status") && isText(column)) {
+            return "CASE (%s) WHEN 0 THEN 'Seen' WHEN 1 THEN 'Processing' WHEN 2 THEN 'Done' ELSE 'Dead' END";
         }
         if (logical.equals("first_due_on")
                 && column.type().equals("datetime2")
                 && hasOffset("due_on", "created_on", "first_seen_on")) {
-            return "SWITCHOFFSET(CAST(%1$s AS datetimeoffset(7)), 0)"; // or its offset would be cut off
+            return "SWITCHOFFSET(CAST(%s AS datetimeoffset(7)), 0)"; // or its offset would be cut off
         }
-        return column.characters() > 0 && column.characters() < FOR_PEOPLE.getOrDefault(logical, 0)
-                ? "LEFT(%1$s, " + column.characters() + ")"
-                : "%1$s";
+        return column.characters() < FOR_PEOPLE.getOrDefault(logical, 0)
+                ? "LEFT(%s, " + column.characters() + ")"
+                : "%s";
     }
 
     private boolean hasOffset(String... logical) {
@@ -310,8 +328,16 @@ final class SqlServerColumns {
                 .anyMatch(column -> column.type().equals("datetimeoffset"));
     }
 
+    static String quoted(Column column) {
+        return Quoted.sqlServer(column.name());
+    }
+
+    private static boolean isText(Column column) {
+        return column.type().endsWith("char");
+    }
+
     private String quoted(String logical) {
-        return found(logical).map(Column::quoted).orElseGet(() -> "(" + absent(logical) + ")");
+        return found(logical).map(SqlServerColumns::quoted).orElseGet(() -> "(" + absent(logical) + ")");
     }
 
     private Optional<Column> found(String logical) {

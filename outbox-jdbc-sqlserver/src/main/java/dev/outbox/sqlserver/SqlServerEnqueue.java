@@ -1,47 +1,39 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.Enqueued;
 import dev.outbox.Message;
-import dev.outbox.delivery.internal.Emitter;
-import dev.outbox.event.OutboxEvent;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.enqueue.EnqueueStatements;
 import dev.outbox.jdbc.internal.enqueue.MessageRow;
-import dev.outbox.jdbc.internal.sql.CallersTransaction;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Stores messages on the caller's connection, one round trip per call.
  *
- * <p>An id that is there already is no error. The insert leaves out what it can see; if a rival stores the same id
- * in between, the insert fails with 2627 (or 2601), which dooms nothing while XACT_ABORT is off, and is
- * done again. The server puts XACT_ABORT back at the end of the batch.
+ * <p>An id that is there already is no error. The insert leaves out the ids that it can see. If another transaction stores
+ * the same id in between, the insert fails with 2627 (or 2601), and the batch tries it again; while XACT_ABORT is off, this
+ * error does not end the transaction. The server restores XACT_ABORT at the end of the batch.
  *
- * <p>STRICT order: the locks are taken before the sequences are drawn, or a transaction that waited would have drawn
- * too early. They are {@link KeyBuckets}, in their order, held to the end of the caller's transaction, which must be
- * open for that: reading the table opens it where the driver has only announced it. Sequences are drawn into
- * a table of their own and given out by size, because no statement promises to draw them in the order of its rows.
+ * <p>STRICT order: the locks are taken before the sequences are drawn; otherwise a transaction that waited would have drawn
+ * too early. The locks are {@link KeyBuckets}, taken in their order and held to the end of the caller's transaction, which
+ * must be open for that: reading the table opens it if the driver has only announced it. Sequences are drawn into a table of
+ * their own and assigned by size, because no statement promises to draw them in the order of its rows.
  */
-final class SqlServerEnqueue {
-    private static final Logger LOG = LoggerFactory.getLogger(SqlServerOutbox.class);
-
-    /** The most a batch tries again: each time another rival must have come between. */
+final class SqlServerEnqueue implements EnqueueStatements {
+    /** How often a batch tries again at most. Each time another transaction must have stored the same id in between. */
     static final int TRIES = 10;
 
-    /** What outbox and inbox begin with: the messages, and the locks of their keys. */
+    /** How the batches of outbox and inbox begin: they read the messages, and lock their keys. */
     static final String TAKE_LOCKS = """
             DECLARE @now datetime2(7) = SYSUTCDATETIME(), @tries int = 0, @done bit = 0, @lock_code int = 0,
                 @bucket int, @rows int, @resource nvarchar(255), @patience int = :patience,
@@ -114,11 +106,14 @@ final class SqlServerEnqueue {
                 UPDATE m SET Stored = 1 FROM @messages m
                 WHERE NOT EXISTS (
                     SELECT 1 FROM {table} t WITH (READCOMMITTEDLOCK) WHERE t.{work_item_id} = m.Id);
-                INSERT INTO {table} ({sequence}, {work_item_id}, {created_on}, {due_on}, {priority}, {topic},
-                    {message_key}, {message_id}, {correlation_id}, {tenant_id}, {content_type}, {headers}, {payload},
-                    {payload_bytes})
-                SELECT m.Sequence, m.Id, @now, m.DueOn, m.Priority, m.Topic, m.MessageKey, m.MessageId,
-                    m.CorrelationId, m.TenantId, m.ContentType, m.Headers, m.Payload, m.PayloadBytes
+                INSERT INTO {table} ({sequence:}, {work_item_id:}, {created_on:}, {due_on:}, {status:}, {attempt_count:},
+                    {priority:}, {topic:}, {message_key:}, {message_id:}, {correlation_id:}, {tenant_id:}, {content_type:},
+                    {headers:}, {payload:}, {payload_bytes:})
+                SELECT {sequence: m.Sequence}, {work_item_id: m.Id}, {created_on: @now}, {due_on: m.DueOn}, {status: 0},
+                    {attempt_count: 0}, {priority: m.Priority}, {topic: m.Topic}, {message_key: m.MessageKey},
+                    {message_id: m.MessageId}, {correlation_id: m.CorrelationId}, {tenant_id: m.TenantId},
+                    {content_type: m.ContentType}, {headers: m.Headers}, {payload: m.Payload},
+                    {payload_bytes: m.PayloadBytes}
                 FROM @messages m WHERE m.Stored = 1;
                 SET @done = 1;
             END TRY
@@ -135,97 +130,58 @@ final class SqlServerEnqueue {
             """.formatted(TAKE_LOCKS, TRIES);
 
     private final SqlServerTable table;
-    private final MessageRow.Rules rules;
-    private final Emitter emitter;
+    private final boolean strict;
     private final Sql insert;
 
-    SqlServerEnqueue(SqlServerTable table, MessageRow.Rules rules, Emitter emitter) {
+    /** @param strict whether it locks the keys of what it stores */
+    SqlServerEnqueue(SqlServerTable table, boolean strict) {
         this.table = table;
-        this.rules = rules;
-        this.emitter = emitter;
+        this.strict = strict;
         this.insert = table.layout().resolve(INSERT);
     }
 
-    /** The message as it would be stored: encoded, and found to be fit for it. */
-    Message prepare(Message message) {
-        MessageRow row = MessageRow.of(message, rules);
-        table.check(row.message());
-        return row.message();
-    }
-
-    private MessageRow row(Message message) {
-        MessageRow row = MessageRow.of(message, rules);
+    @Override
+    public MessageRow fit(MessageRow row) {
         table.check(row.message());
         return table.phase() == Phase.CLEAN ? row : row.withMessageId();
     }
 
-    Enqueued all(Connection tx, List<Message> messages) {
-        List<MessageRow> rows = messages.stream().map(this::row).toList();
-        CallersTransaction.check("enqueue", tx);
-        if (rows.isEmpty()) {
-            return new Enqueued(List.of(), List.of());
-        }
-        SqlServerChange.begin(tx, table);
-        Set<String> stored = insert(tx, rows);
-        // The first of several equal ids in one call is the one that was stored.
-        List<MessageRow> fresh = new ArrayList<>();
-        List<String> alreadyThere = new ArrayList<>();
-        for (MessageRow row : rows) {
-            if (stored.remove(row.id().toString())) {
-                fresh.add(row);
-            } else {
-                alreadyThere.add(row.messageId());
-            }
-        }
-        fresh.forEach(row -> row.warnIfLarge(rules, LOG));
-        if (!fresh.isEmpty()) {
-            emitter.emit(() -> new OutboxEvent.Enqueued(
-                    fresh.stream().map(MessageRow::message).toList()));
-        }
-        return new Enqueued(fresh.stream().map(MessageRow::messageId).toList(), alreadyThere);
-    }
-
-    private Set<String> insert(Connection tx, List<MessageRow> rows) {
+    @Override
+    public Set<UUID> insert(Connection tx, List<MessageRow> rows) throws SQLException {
         Map<UUID, MessageRow> unique = new LinkedHashMap<>();
         rows.forEach(row -> unique.putIfAbsent(row.id(), row));
         List<MessageRow> sent = List.copyOf(unique.values());
         JsonRows json = new JsonRows(table.byCodePoint());
         sent.forEach(row -> add(json, row));
-        String what = "enqueue into " + table.name() + " failed";
-        Set<String> stored = new HashSet<>();
+        SqlServerChange.begin(tx, table);
+        Set<UUID> stored = new HashSet<>();
         try (Query query = insert.on(tx)) {
-            set(query, json, table, rules, sent, -1);
+            set(query, json, table, strict ? sent : List.of(), -1);
             try (ResultSet answer = query.rows()) {
                 while (answer.next()) {
-                    int code = answer.getInt("lock_code");
-                    if (code < 0) {
-                        throw SqlServerLocks.refused(what, code);
-                    }
+                    SqlServerLocks.check("enqueue into " + table.name() + " failed", answer.getInt("lock_code"));
                     String id = answer.getString("id");
                     if (id != null) {
-                        stored.add(id);
+                        stored.add(UUID.fromString(id));
                     }
                 }
             }
-        } catch (SQLException e) {
-            throw SqlServerLocks.failure(what, e);
         }
         return stored;
     }
 
-    /** @param patience for each lock, in milliseconds; -1 for as long as the caller's connection would wait */
-    static void set(
-            Query query,
-            JsonRows json,
-            SqlServerTable table,
-            MessageRow.Rules rules,
-            List<MessageRow> rows,
-            int patience)
+    /**
+     * Sets what {@link #TAKE_LOCKS} reads.
+     *
+     * @param locking the rows whose keys are locked
+     * @param patience for each lock, in milliseconds; -1 for as long as the caller's connection would wait
+     */
+    static void set(Query query, JsonRows json, SqlServerTable table, List<MessageRow> locking, int patience)
             throws SQLException {
         query.set("messages", json.json())
                 .set("texts", json.texts())
                 .set("bytes", json.bytes())
-                .set("buckets", JsonRows.numbers(rules.strict() ? KeyBuckets.of(rows) : new Integer[0]))
+                .set("buckets", JsonRows.numbers(KeyBuckets.of(locking)))
                 .set("lock_space", new NationalText(table.lockSpace()))
                 .set("patience", patience);
     }

@@ -1,6 +1,8 @@
 package dev.outbox.sqlserver;
 
+import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.queue.Heartbeats;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.jdbc.internal.sql.Query;
@@ -50,9 +52,9 @@ final class SqlServerHeartbeat implements Heartbeats.Statements {
 
     SqlServerHeartbeat(SqlServerTable table) {
         this.table = table;
-        this.pollers = SqlServerTable.quote(new TableName(table.name().schema(), Heartbeats.TABLE));
+        this.pollers = Quoted.sqlServer(new TableName(table.name().schema(), Heartbeats.TABLE));
         this.find = table.layout().resolve(FIND);
-        this.note = SqlServerBatch.of(table.layout().with("pollers", pollers), NOTE);
+        this.note = SqlServerBatch.of(table.layout().with("pollers", Reading.fixed(pollers)), NOTE);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.sqlserver.SqlServerCatalog.Column;
+import dev.outbox.jdbc.internal.catalog.Column;
+import dev.outbox.jdbc.internal.layout.Reading;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,9 +37,10 @@ final class SqlServerIdentity {
 
     /** @param forgetting see {@link #forgetting}; null where there is nothing to forget */
     static Map<String, String> byMessageId(Column key, Column source, @Nullable Forgetting forgetting) {
-        String one = key.quoted() + " = CAST(@message_id AS " + key.size() + ")";
+        String one = SqlServerColumns.quoted(key) + " = CAST(@message_id AS " + key.definition() + ")";
         // What is sent has a collation of its own; said to be compared by the column's, the index still serves.
-        String each = "t." + key.quoted() + " = CAST(m.MessageId AS " + key.size() + ") COLLATE " + key.collation();
+        String each = "t." + SqlServerColumns.quoted(key) + " = CAST(m.MessageId AS " + key.definition() + ") COLLATE "
+                + key.collation();
         String sameOne =
                 one + " AND " + exactly("", source, "@exact_source") + " AND " + exactly("", key, "@exact_message_id");
         String sameEach = each + " AND " + exactly("t.", source, "m.Source + N'.'") + " AND "
@@ -50,9 +52,8 @@ final class SqlServerIdentity {
                 "taken_by", each,
                 "same_as", sameEach,
                 "of_message",
-                        key.quoted() + " = CAST(LEFT(" + sent + ", LEN(" + sent + ") - 1) AS " + key.size() + ") AND ",
-                "exact_source", exact(source),
-                "exact_message_id", exact(key)));
+                        SqlServerColumns.quoted(key) + " = CAST(LEFT(" + sent + ", LEN(" + sent + ") - 1) AS "
+                                + key.definition() + ") AND "));
         read.put(
                 "forget",
                 forgetting == null
@@ -68,11 +69,12 @@ final class SqlServerIdentity {
     }
 
     private static String exactly(String alias, Column column, String value) {
-        return "CAST(" + alias + column.quoted() + " AS nvarchar(255)) + N'.' = " + value + " COLLATE " + BINARY;
+        return "CAST(" + alias + SqlServerColumns.quoted(column) + " AS nvarchar(255)) + N'.' = " + value + " COLLATE "
+                + BINARY;
     }
 
-    private static String exact(Column column) {
-        return "(CAST(@" + column.quoted() + " AS nvarchar(255)) + N'.' COLLATE " + BINARY + ")";
+    static Reading exact(Column column) {
+        return Reading.of("CAST(%s AS nvarchar(255)) + N'.' COLLATE " + BINARY, SqlServerColumns.quoted(column));
     }
 
     /** Rows that mean "arrived, not processed": whoever comes next is the first again. */

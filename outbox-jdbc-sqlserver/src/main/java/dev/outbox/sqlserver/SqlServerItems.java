@@ -1,9 +1,10 @@
 package dev.outbox.sqlserver;
 
+import dev.outbox.jdbc.internal.catalog.Column;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
 import dev.outbox.spi.Lease;
-import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -44,19 +45,22 @@ final class SqlServerItems {
     }
 
     /** The type of what names a row, and how it is answered. */
-    static Map<String, String> named(Optional<Column> messageId) {
+    static Map<String, Reading> named(Optional<Column> messageId) {
         return messageId
                 .map(column -> Map.of(
                         "id_type",
-                        column.size() + " COLLATE " + column.collation(),
+                        Reading.fixed(column.definition() + " COLLATE " + column.collation()),
                         "json_id",
-                        "nvarchar(255)",
+                        Reading.fixed("nvarchar(255)"),
                         "item_text",
-                        "(N'" + MESSAGE + "' + @Item)"))
+                        Reading.of("N'" + MESSAGE + "' + %s", "Item")))
                 .orElse(Map.of(
-                        "id_type", "uniqueidentifier",
-                        "json_id", "uniqueidentifier",
-                        "item_text", "(LOWER(CAST(@Item AS nvarchar(36))))"));
+                        "id_type",
+                        Reading.fixed("uniqueidentifier"),
+                        "json_id",
+                        Reading.fixed("uniqueidentifier"),
+                        "item_text",
+                        Reading.of("LOWER(CAST(%s AS nvarchar(36)))", "Item")));
     }
 
     /** What is sent for each item id, and back. */

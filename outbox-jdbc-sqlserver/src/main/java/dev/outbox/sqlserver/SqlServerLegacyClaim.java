@@ -27,8 +27,8 @@ final class SqlServerLegacyClaim implements ClaimCycle.Query {
     static final String CLAIM = """
             %1$s
             UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
-            SET {status} = 1, {owner_token} = @token, {attempt_count} = {attempt_count} + 1,
-                {locked_until} = DATEADD(millisecond, @lease, @now), {processed_by} = @owner
+            SET {status = 1}, {owner_token = @token}, {attempt_count = {attempt_count} + 1},
+                {locked_until = DATEADD(millisecond, @lease, @now)}, {processed_by = @owner}
             %2$s
             FROM (
                 SELECT sized.place

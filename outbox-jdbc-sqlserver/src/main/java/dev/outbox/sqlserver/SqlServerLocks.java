@@ -4,7 +4,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.internal.SqlFailure;
 import java.sql.SQLException;
 
-/** Locks that were not given, and what to do about it. */
+/** What a caller is told if a lock was not granted. */
 final class SqlServerLocks {
     private static final int DEADLOCK = 1205;
     private static final int LOCK_TIMEOUT = 1222;
@@ -31,11 +31,17 @@ final class SqlServerLocks {
     }
 
     /**
-     * What {@code sp_getapplock} answers where it did not give the lock, so that nothing was stored. Zero and above
-     * mean that it did.
+     * Refuses what {@code sp_getapplock} answers if it did not give a lock, so that nothing was stored. Zero and above mean
+     * that it did.
      *
      * @param what failed: "enqueue into outbox failed"
      */
+    static void check(String what, int code) {
+        if (code < 0) {
+            throw refused(what, code);
+        }
+    }
+
     static OutboxException refused(String what, int code) {
         boolean retryable = code >= -3 && code <= -1;
         String happened = switch (code) {

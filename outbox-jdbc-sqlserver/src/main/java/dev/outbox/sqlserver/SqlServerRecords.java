@@ -1,9 +1,7 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.InboxRecord;
-import dev.outbox.OutboxException;
+import dev.outbox.jdbc.internal.inbox.Identity;
 import dev.outbox.jdbc.internal.inbox.InboxRecords;
-import dev.outbox.jdbc.internal.inbox.RecordRow;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
@@ -11,7 +9,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Optional;
 
 /** Single records of an inbox, by their identity. Thread-safe. */
 final class SqlServerRecords implements InboxRecords.Statements {
@@ -28,19 +25,19 @@ final class SqlServerRecords implements InboxRecords.Statements {
     /** A record of receive is Done from the start; a work item that is Done has had its effect. */
     static final String MARK_DEAD = """
             SET NOCOUNT ON;
-            UPDATE {table} SET {status} = 3, {owner_token} = NULL, {locked_until} = NULL,
-                {processed_on} = SYSUTCDATETIME(), {last_error} = CAST(:reason AS nvarchar(2000))
+            UPDATE {table} SET {status = 3}, {owner_token = NULL}, {locked_until = NULL},
+                {processed_on = SYSUTCDATETIME()}, {last_error = CAST(:reason AS nvarchar(2000))}
             WHERE {mine} AND {of_message}{exact_source} = CAST(:source AS nvarchar(256))
               AND {exact_message_id} = CAST(:message_id AS nvarchar(256))
               AND ({status} < 2 OR {status} = 2 AND {topic} IS NULL);
             SELECT @@ROWCOUNT AS changed;
             """;
 
-    /** With a due time, so that no mark of a poller hides it. Its age counts from there. */
+    /** With a due time, so that pollers find it whatever their low-water marks. Its age counts from that time. */
     static final String REQUEUE = """
             SET NOCOUNT ON;
-            UPDATE {table} SET {status} = 0, {attempt_count} = 0, {processed_on} = NULL, {blocks_key} = 0,
-                {due_on} = SYSUTCDATETIME(), {first_due_on} = NULL
+            UPDATE {table} SET {status = 0}, {attempt_count = 0}, {processed_on = NULL}, {blocks_key = 0},
+                {due_on = SYSUTCDATETIME()}, {first_due_on = NULL}
             WHERE {mine} AND {of_message}{exact_source} = CAST(:source AS nvarchar(256))
               AND {exact_message_id} = CAST(:message_id AS nvarchar(256))
               AND {status} = 3 AND {has_topic}
@@ -50,7 +47,7 @@ final class SqlServerRecords implements InboxRecords.Statements {
             SELECT @@ROWCOUNT AS changed;
             """;
 
-    /** There is nothing of it to handle: who sends it again makes it new. */
+    /** Such a record has nothing to handle; without it the message is new when it is sent again. */
     static final String FORGET = """
             SET NOCOUNT ON;
             DELETE FROM {table}
@@ -59,12 +56,14 @@ final class SqlServerRecords implements InboxRecords.Statements {
             SELECT @@ROWCOUNT AS changed;
             """;
 
+    private final SqlServerTable table;
     private final Sql get;
     private final Sql markDead;
     private final Sql requeue;
     private final Sql forget;
 
     SqlServerRecords(SqlServerTable table) {
+        this.table = table;
         this.get = table.layout().resolve(GET);
         this.markDead = table.layout().resolve(MARK_DEAD);
         this.requeue = table.layout().resolve(REQUEUE);
@@ -72,54 +71,41 @@ final class SqlServerRecords implements InboxRecords.Statements {
     }
 
     @Override
-    public Optional<InboxRecord> get(Connection connection, String source, String messageId) throws SQLException {
-        try (Query query = identified(get, connection, source, messageId);
-                ResultSet row = query.rows()) {
-            return row.next() ? Optional.of(RecordRow.read(row, source, messageId)) : Optional.empty();
-        }
+    public Query get(Connection connection, Identity identity) throws SQLException {
+        return identified(get, connection, identity);
     }
 
     @Override
-    public int markDead(Connection tx, String source, String messageId, String reason) throws SQLException {
-        try (Query query = identified(markDead, tx, source, messageId)) {
-            return changed(query.set("reason", new NationalText(reason)));
-        }
+    public int markDead(Connection tx, Identity identity, String reason) throws SQLException {
+        SqlServerChange.begin(tx, table);
+        return changed(identified(markDead, tx, identity).set("reason", new NationalText(reason)));
     }
 
     @Override
-    public int requeue(Connection connection, String source, String messageId, boolean forced, Duration window)
-            throws SQLException {
-        try (Query query = identified(requeue, connection, source, messageId)) {
-            return changed(query.set("forced", forced ? 1 : 0)
-                    .set("window_days", (int) window.toDays())
-                    .set("window_seconds", (int) (window.toSeconds() % 86_400)));
-        }
+    public int requeue(Connection connection, Identity identity, boolean forced, Duration window) throws SQLException {
+        return changed(identified(requeue, connection, identity)
+                .set("forced", forced ? 1 : 0)
+                .set("window_days", (int) window.toDays())
+                .set("window_seconds", (int) (window.toSeconds() % 86_400)));
     }
 
     @Override
-    public int forget(Connection connection, String source, String messageId) throws SQLException {
-        try (Query query = identified(forget, connection, source, messageId)) {
-            return changed(query);
-        }
-    }
-
-    @Override
-    public OutboxException failure(String what, SQLException e) {
-        return SqlServerLocks.failure(what, e);
+    public int forget(Connection connection, Identity identity) throws SQLException {
+        return changed(identified(forget, connection, identity));
     }
 
     /** Asked of the server, because an update count depends on the session's NOCOUNT. */
     private static int changed(Query query) throws SQLException {
-        try (ResultSet row = query.rows()) {
+        try (query;
+                ResultSet row = query.rows()) {
             row.next();
             return row.getInt("changed");
         }
     }
 
-    private static Query identified(Sql sql, Connection connection, String source, String messageId)
-            throws SQLException {
+    private static Query identified(Sql sql, Connection connection, Identity identity) throws SQLException {
         return sql.on(connection)
-                .set("source", new NationalText(source + "."))
-                .set("message_id", new NationalText(messageId + "."));
+                .set("source", new NationalText(identity.source() + "."))
+                .set("message_id", new NationalText(identity.messageId() + "."));
     }
 }

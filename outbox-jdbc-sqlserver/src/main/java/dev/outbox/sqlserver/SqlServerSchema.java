@@ -1,10 +1,12 @@
 package dev.outbox.sqlserver;
 
+import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.ColumnNames;
-import dev.outbox.sqlserver.SqlServerCatalog.Column;
-import dev.outbox.sqlserver.SqlServerCatalog.Index;
+import dev.outbox.jdbc.internal.catalog.FoundTable;
+import dev.outbox.jdbc.internal.catalog.Index;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,12 +50,7 @@ final class SqlServerSchema {
         }
 
         boolean admits(Column found) {
-            return types.contains(found.type()) && isLongEnough(found.length()) && found.nullable() == nullable;
-        }
-
-        private boolean isLongEnough(int found) {
-            int wanted = types.get(0).equals("nvarchar") && length != MAX ? 2 * length : length;
-            return found == MAX || (wanted != MAX && found >= wanted);
+            return types.contains(found.type()) && found.characters() >= length && found.nullable() == nullable;
         }
 
         String definition() {
@@ -62,7 +59,7 @@ final class SqlServerSchema {
         }
     }
 
-    private static final int MAX = -1;
+    private static final int MAX = Column.UNLIMITED;
 
     private static final List<Rule> ITEM = List.of(
             Rule.number("sequence", "bigint"),
@@ -122,7 +119,7 @@ final class SqlServerSchema {
 
         private boolean filters(Index index) {
             return index.filtered() != filter.isEmpty()
-                    && (index.filter() == null || terms(index.filter()).equals(terms(filter)));
+                    && (index.filter().isEmpty() || terms(index.filter()).equals(terms(filter)));
         }
 
         private static Set<String> terms(String filter) {
@@ -185,10 +182,10 @@ final class SqlServerSchema {
     }
 
     /** Everything that is wrong with a table as an outbox, or as an inbox. */
-    static List<String> problems(SqlServerCatalog table, boolean inbox) {
+    static List<String> problems(FoundTable table, boolean inbox) {
         List<String> problems = new ArrayList<>();
         Map<String, Column> found = new HashMap<>();
-        for (Column column : table.columns()) {
+        for (Column column : table.columns().values()) {
             Column other = found.put(logical(column.name()), column);
             if (other != null) {
                 problems.add("it has two columns for one thing, [" + other.name() + "] and [" + column.name()
@@ -213,7 +210,7 @@ final class SqlServerSchema {
             }
         }
         if (missing.isEmpty()) {
-            needs(inbox).forEach(need -> problem(need, table.indexes()).ifPresent(problems::add));
+            needs(inbox).forEach(need -> problem(need, table.indexes().values()).ifPresent(problems::add));
         }
         return problems;
     }
@@ -221,10 +218,10 @@ final class SqlServerSchema {
     private static List<String> problems(Rule rule, Column column, String sequence) {
         List<String> problems = new ArrayList<>();
         if (!rule.admits(column)) {
-            problems.add(
-                    "column [" + column.name() + "] must be " + rule.definition() + ", was " + column.definition());
+            problems.add("column [" + column.name() + "] must be " + rule.definition() + ", was " + column.definition()
+                    + (column.nullable() ? " NULL" : " NOT NULL"));
         }
-        if (rule.column.equals("sequence") && !column.draws(sequence)) {
+        if (rule.column.equals("sequence") && !draws(column, sequence)) {
             problems.add("column [" + column.name() + "] must have the default NEXT VALUE FOR [" + sequence
                     + "], which numbers the rows");
         } else if (rule.defaulted && !column.hasDefault()) {
@@ -233,14 +230,20 @@ final class SqlServerSchema {
         return problems;
     }
 
-    private static Optional<String> problem(Need need, List<Index> indexes) {
+    /** Whether it is numbered by this sequence, as far as that can be seen. */
+    private static boolean draws(Column column, String sequence) {
+        String text = column.defaultText();
+        return column.hasDefault() && (text == null || ColumnNames.fold(text).contains(ColumnNames.fold(sequence)));
+    }
+
+    private static Optional<String> problem(Need need, Collection<Index> indexes) {
         boolean shown = indexes.stream().anyMatch(Index::filtered);
         List<Index> serving =
                 indexes.stream().filter(index -> need.isServedBy(index, shown)).toList();
         if (serving.isEmpty()) {
             return Optional.of("it has no " + need);
         }
-        return serving.stream().allMatch(Index::disabled)
+        return serving.stream().noneMatch(Index::valid)
                 ? Optional.of("index [" + serving.get(0).name() + "] is disabled: ALTER INDEX ... REBUILD")
                 : Optional.empty();
     }

@@ -68,20 +68,20 @@ final class SqlServerSettle {
                 OUTPUT deleted.{work_item_id} INTO @settled (Item)
                 FROM {table} t WITH (ROWLOCK) JOIN @verdicts v ON t.{work_item_id} = v.Item
                 WHERE v.Verdict = 2 AND t.{owner_token} = v.Token AND t.{status} = 1 AND t.{has_topic};
-            UPDATE {table} WITH (ROWLOCK) SET {status} = v.Verdict, {owner_token} = NULL, {locked_until} = NULL,
-                {attempt_count} = {attempt_count} - v.GivenBack,
-                {blocks_key} = CASE WHEN v.Blocks = 1 AND {message_key} IS NOT NULL THEN 1 ELSE 0 END,
-                {last_error} = CASE WHEN v.Error IS NULL THEN {last_error}
-                    ELSE v.Error COLLATE Latin1_General_100_BIN2 END,
-                {due_on} = CASE
+            UPDATE {table} WITH (ROWLOCK) SET {status = v.Verdict}, {owner_token = NULL}, {locked_until = NULL},
+                {attempt_count = {attempt_count} - v.GivenBack},
+                {blocks_key = CASE WHEN v.Blocks = 1 AND {message_key} IS NOT NULL THEN 1 ELSE 0 END},
+                {last_error = CASE WHEN v.Error IS NULL THEN {last_error}
+                    ELSE v.Error COLLATE Latin1_General_100_BIN2 END},
+                {due_on = CASE
                     WHEN v.Verdict <> 0 THEN {due_on}
                     WHEN v.Delay IS NOT NULL THEN DATEADD(millisecond, CAST(v.Delay % 86400000 AS int),
                         DATEADD(day, CAST(v.Delay / 86400000 AS int), @now))
                     WHEN {message_key} IS NULL THEN @now
-                    ELSE {due_on} END,
-                {first_due_on} = CASE WHEN v.Verdict = 0 THEN COALESCE({first_due_on}, {due_on}, {created_on})
-                    ELSE {first_due_on} END,
-                {processed_on} = CASE WHEN v.Verdict <> 0 THEN @now END
+                    ELSE {due_on} END},
+                {first_due_on = CASE WHEN v.Verdict = 0 THEN COALESCE({first_due_on}, {due_on}, {created_on})
+                    ELSE {first_due_on} END},
+                {processed_on = CASE WHEN v.Verdict <> 0 THEN @now END}
             OUTPUT inserted.{work_item_id} INTO @settled (Item)
             FROM @verdicts v
             WHERE {work_item_id} = v.Item AND {owner_token} = v.Token AND {status} = 1 AND {has_topic}
@@ -101,7 +101,7 @@ final class SqlServerSettle {
             INSERT INTO @leases (Item, Token)
             SELECT j.id, j.token
             FROM OPENJSON(:leases) WITH (id {json_id} '$.id', token uniqueidentifier '$.token') j;
-            UPDATE {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK) SET {locked_until} = @until
+            UPDATE {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK) SET {locked_until = @until}
             OUTPUT inserted.{work_item_id}, inserted.{owner_token} INTO @renewed (Item, Token)
             FROM @leases l
             WHERE {work_item_id} = l.Item AND {owner_token} = l.Token AND {status} = 1 AND {has_topic};

@@ -1,12 +1,10 @@
 package dev.outbox.sqlserver;
 
-import dev.outbox.Ack;
 import dev.outbox.OnDead;
-import dev.outbox.PayloadSerializer;
 import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.internal.claim.Arrivals;
 import dev.outbox.jdbc.internal.claim.ClaimCycle;
 import dev.outbox.jdbc.internal.queue.Heartbeats;
+import dev.outbox.jdbc.internal.queue.SourceSettings;
 import dev.outbox.jdbc.internal.sql.BorrowedConnection;
 import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.jdbc.internal.sql.NetworkLimit;
@@ -54,11 +52,11 @@ final class SqlServerSource implements TransactionalSource {
                 created_on datetimeoffset(7) NOT NULL, topic nvarchar(255) NULL, message_key nvarchar(255) NULL,
                 source nvarchar(255) NULL);
             UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK) SET
-                {status} = CASE WHEN {attempt_count} >= @max_attempts THEN 3 ELSE 0 END,
-                {blocks_key} = CASE WHEN @blocking = 1 AND {attempt_count} >= @max_attempts
-                    AND {message_key} IS NOT NULL THEN 1 ELSE 0 END,
-                {owner_token} = NULL, {locked_until} = NULL,
-                {due_on} = CASE
+                {status = CASE WHEN {attempt_count} >= @max_attempts THEN 3 ELSE 0 END},
+                {blocks_key = CASE WHEN @blocking = 1 AND {attempt_count} >= @max_attempts
+                    AND {message_key} IS NOT NULL THEN 1 ELSE 0 END},
+                {owner_token = NULL}, {locked_until = NULL},
+                {due_on = CASE
                     WHEN {message_key} IS NOT NULL AND {sequence} > (
                         SELECT MIN(h.{sequence}) FROM {table} h WITH (READUNCOMMITTED)
                         WHERE {mine} AND h.{exact_key} = picked.exact_key AND h.{status} < 2 AND h.{status} = 1
@@ -67,11 +65,11 @@ final class SqlServerSource implements TransactionalSource {
                     WHEN {attempt_count} = 1 THEN @now
                     ELSE DATEADD(millisecond, ABS(CHECKSUM(NEWID()) % 1000)
                         * CASE WHEN {attempt_count} > 10 THEN 300 ELSE POWER(2, {attempt_count} - 2) END, @now)
-                    END,
-                {first_due_on} = COALESCE({first_due_on}, {due_on}, {created_on}),
-                {processed_on} = CASE WHEN {attempt_count} >= @max_attempts THEN @now END,
-                {last_error} = CONCAT(N'lease expired on attempt ', {attempt_count}, N' at ',
-                    COALESCE({processed_by}, N'an unknown poller'))
+                    END},
+                {first_due_on = COALESCE({first_due_on}, {due_on}, {created_on})},
+                {processed_on = CASE WHEN {attempt_count} >= @max_attempts THEN @now END},
+                {last_error = CONCAT(N'lease expired on attempt ', {attempt_count}, N' at ',
+                    COALESCE({processed_by}, N'an unknown poller'))}
             OUTPUT {out_work_item_id}, {out_sequence}, {out_attempt_count}, {out_created_on},
                     {out_topic}, {out_message_key}, {out_source}
                 INTO @expired (Item, sequence, attempt_count, created_on, topic, message_key, source)
@@ -145,23 +143,17 @@ final class SqlServerSource implements TransactionalSource {
     private final SqlServerBatch expire;
     private final SqlServerBatch nextDue;
 
-    SqlServerSource(
-            SqlServerTable table,
-            Connections connections,
-            Ack ack,
-            Duration retention,
-            @Nullable Duration deadRetention,
-            @Nullable PayloadSerializer serializer,
-            LongSupplier ticker,
-            Arrivals arrivals) {
+    SqlServerSource(SqlServerTable table, SourceSettings settings) {
         this.table = table;
-        this.connections = connections;
+        this.connections = settings.connections();
+        LongSupplier ticker = settings.ticker();
         this.handling = new SqlServerHandling(table);
         ClaimCycle.Query claim = table.byOld()
-                ? new SqlServerLegacyClaim(table, serializer)
-                : new SqlServerClaim(table, serializer, ticker, arrivals);
-        this.settle = new SqlServerSettle(table, ack);
-        this.purge = SqlServerPurge.ofDone(table, connections, retention);
+                ? new SqlServerLegacyClaim(table, settings.serializer())
+                : new SqlServerClaim(table, settings.serializer(), ticker, settings.arrivals());
+        this.settle = new SqlServerSettle(table, settings.ack());
+        this.purge = SqlServerPurge.ofDone(table, connections, settings.retention());
+        Duration deadRetention = settings.deadRetention();
         this.purgeDead = deadRetention == null ? null : SqlServerPurge.ofDead(table, connections, deadRetention);
         this.heartbeats = new Heartbeats(connections, limits, ticker, new SqlServerHeartbeat(table));
         this.expire = SqlServerBatch.of(table.layout(), EXPIRE);

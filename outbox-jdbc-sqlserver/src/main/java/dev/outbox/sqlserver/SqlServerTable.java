@@ -2,12 +2,18 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.TableKind;
 import dev.outbox.jdbc.internal.catalog.Capability;
-import dev.outbox.jdbc.internal.catalog.PhaseMarker;
+import dev.outbox.jdbc.internal.catalog.Catalog;
+import dev.outbox.jdbc.internal.catalog.FoundTable;
+import dev.outbox.jdbc.internal.catalog.Index;
+import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.jdbc.internal.inbox.Reception.Identity;
+import dev.outbox.jdbc.internal.inbox.Identity;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.queue.LiveTable;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import java.sql.Connection;
@@ -52,19 +58,15 @@ record SqlServerTable(
             "by_done", "_Done",
             "by_dead", "_Dead");
 
-    /** Where the migrations note the phase, and whose the rows of an inbox are that has only one consumer. */
-    static final String FIND_MARK = """
-            SELECT p.name, CAST(p.value AS nvarchar(255)) AS mark FROM sys.extended_properties p
-            WHERE p.class = 1 AND p.major_id = OBJECT_ID(?) AND p.minor_id = 0
-              AND p.name IN (N'dev.outbox', N'dev.outbox.consumer')
+    static final String FORCED = """
+            SELECT COUNT(*) AS forced FROM sys.databases d
+            WHERE d.database_id = DB_ID() AND d.is_parameterization_forced = 1
             """;
 
     /** How long a rocket is; databases at a compatibility level below 130 do not know OPENJSON. */
     static final String LENGTH = """
             SELECT LEN(CAST(? AS nvarchar(10)) COLLATE Latin1_General_100_BIN2) FROM OPENJSON(N'[1]')
             """;
-
-    private static final String PRODUCT = "Microsoft SQL Server";
 
     private static final int INVALID_OBJECT = 208;
 
@@ -75,71 +77,57 @@ record SqlServerTable(
     }
 
     /** An outbox table: every row is ours. */
-    static SqlServerTable detect(Connection connection, TableName name, Look look) throws SQLException {
-        Found found = find(connection, name, false);
-        Phase phase = found.phase();
-        if (found.mark().startsWith("inbox")
-                || (phase == Phase.CLEAN
-                        && found.columns(phase)
-                                .missing(SqlServerSchema.columns(true))
-                                .isEmpty())) {
-            throw new OutboxException("table \"" + found.catalog.name()
-                    + "\" is an inbox table; open it with SqlServerInbox, or set table(...)");
-        }
-        found.check(phase, look);
-        return found.table(phase, Map.of("mine", "1 = 1", "out_source", "CAST(NULL AS nvarchar(255))"), Map.of());
+    static SqlServerTable outbox(Connection connection, TableName name, Look look) throws SQLException {
+        Found found = find(connection, name, TableKind.OUTBOX);
+        found.check(look);
+        return found.table(Map.of("mine", "1 = 1", "out_source", "CAST(NULL AS nvarchar(255))"), Map.of());
     }
 
     /** An inbox table: the rows of this consumer are ours. */
-    static SqlServerTable detectInbox(Connection connection, TableName name, String consumer, Look look)
-            throws SQLException {
-        Found found = find(connection, name, true);
-        Phase phase = found.phase();
-        found.check(phase, look);
-        found.checkConsumer(phase, consumer);
-        return found.table(phase, Map.of(), Map.of("consumer", new NationalText(consumer)));
+    static SqlServerTable inbox(Connection connection, TableName name, String consumer, Look look) throws SQLException {
+        Found found = find(connection, name, TableKind.INBOX);
+        found.check(look);
+        found.checkConsumer(consumer);
+        return found.table(Map.of(), Map.of("consumer", new NationalText(consumer)));
     }
 
-    /** @param marks what the migrations have noted, by name */
-    private record Found(SqlServerCatalog catalog, boolean inbox, Map<String, String> marks, boolean byCodePoint) {
-        String mark() {
-            return marks.getOrDefault("dev.outbox", "");
+    /** @param forced whether the database makes literals parameters */
+    private record Found(FoundTable catalog, TableKind kind, boolean forced, boolean byCodePoint) {
+        private boolean inbox() {
+            return kind == TableKind.INBOX;
         }
 
-        /** By its marker; where there is none, a table is as it was before any migration, or as it is after all. */
-        Phase phase() {
-            boolean isNew =
-                    columns(Phase.CLEAN).missing(List.of("work_item_id")).isEmpty();
-            boolean isOld = columns(Phase.LEGACY).missing().isEmpty();
-            return PhaseMarker.read("dev.outbox " + mark())
-                    .map(PhaseMarker::phase)
-                    .orElse(isOld && !isNew ? Phase.LEGACY : Phase.CLEAN);
+        private Phase phase() {
+            return catalog.phase();
         }
 
-        void checkConsumer(Phase phase, String consumer) {
-            String owner = marks.getOrDefault("dev.outbox.consumer", consumer);
-            if (phase != Phase.CLEAN && !owner.equals(consumer)) {
-                throw new OutboxException("table \"" + catalog.name() + "\" is in " + phase
+        void checkConsumer(String consumer) {
+            String owner = catalog.consumer().orElse(consumer);
+            if (phase() != Phase.CLEAN && !owner.equals(consumer)) {
+                throw new OutboxException("table \"" + catalog.name() + "\" is in " + phase()
                         + " and belongs to consumer " + owner + ", was opened for " + consumer
                         + "; several consumers need " + Phase.CLEAN + ": apply the migrations up to that phase first");
             }
         }
 
         /** On the way to the canonical layout its migration sees to the rest. */
-        void check(Phase phase, Look look) {
+        void check(Look look) {
+            if (catalog.marked() || phase() == Phase.CLEAN) {
+                catalog.requireKind(
+                        kind,
+                        "open it with " + (inbox() ? "SqlServerOutbox" : "SqlServerInbox") + ", or set table(...)");
+            }
             List<String> problems;
-            if (phase == Phase.CLEAN && look == Look.FIRST) {
-                problems = SqlServerSchema.problems(catalog, inbox);
+            if (phase() == Phase.CLEAN && look == Look.FIRST) {
+                problems = SqlServerSchema.problems(catalog, inbox());
+            } else if (phase() == Phase.LEGACY && columns().missing().isEmpty()) {
+                problems = List.of();
             } else {
-                problems = missing(
-                        phase == Phase.LEGACY
-                                ? columns(phase).missing()
-                                : columns(phase).missing(SqlServerSchema.columns(inbox)));
+                problems = missing(columns().missing(SqlServerSchema.columns(inbox())));
             }
             if (!problems.isEmpty()) {
-                throw new OutboxException("table \"" + catalog.name() + "\" is not "
-                        + (inbox ? "an inbox" : "an outbox") + " table: " + String.join("; ", problems)
-                        + "; apply outbox-migrations (sqlserver) or set table(...)");
+                throw new OutboxException("table \"" + catalog.name() + "\" is not an " + kind + " table: "
+                        + String.join("; ", problems) + "; apply outbox-migrations (sqlserver) or set table(...)");
             }
         }
 
@@ -152,13 +140,11 @@ record SqlServerTable(
          * go by old columns. Where literals are made parameters, a filtered index that is named would be an error (8622)
          * instead of being passed over, so none is.
          */
-        private Map<String, String> hints(Phase phase) {
-            Set<String> canBeNamed = catalog.indexes().stream()
-                    .filter(index -> index.filtered()
-                            && !index.disabled()
-                            && !catalog.forced()
-                            && !SqlServerColumns.byOld(phase, inbox))
-                    .map(SqlServerCatalog.Index::name)
+        private Map<String, String> hints() {
+            Set<String> canBeNamed = catalog.indexes().values().stream()
+                    .filter(index ->
+                            index.filtered() && index.valid() && !forced && !SqlServerColumns.byOld(phase(), inbox()))
+                    .map(Index::name)
                     .collect(Collectors.toSet());
             Map<String, String> hints = new HashMap<>();
             INDEXES.forEach((logical, suffix) -> {
@@ -168,60 +154,54 @@ record SqlServerTable(
             return hints;
         }
 
-        SqlServerColumns columns(Phase phase) {
-            return new SqlServerColumns(catalog.name().toString(), catalog.columns(), phase, inbox);
+        private SqlServerColumns columns() {
+            return new SqlServerColumns(
+                    catalog.name().toString(), catalog.columns().values(), phase(), inbox());
         }
 
-        SqlServerTable table(Phase phase, Map<String, String> more, Map<String, Object> constants) {
-            SqlServerColumns mapper = columns(phase);
-            Map<String, String> columns = new HashMap<>(mapper.layout(SqlServerSchema.columns(inbox)));
-            columns.putAll(more);
-            columns.putAll(hints(phase));
+        SqlServerTable table(Map<String, String> more, Map<String, Object> constants) {
+            SqlServerColumns mapper = columns();
+            Map<String, Reading> columns = new HashMap<>(mapper.layout(SqlServerSchema.columns(inbox())));
+            more.forEach((logical, text) -> columns.put(logical, Reading.fixed(text)));
+            hints().forEach((logical, text) -> columns.put(logical, Reading.fixed(text)));
             TableName name = catalog.name();
             columns.put(
                     "next_sequence",
-                    phase == Phase.LEGACY
-                            ? "ROW_NUMBER() OVER (ORDER BY Position)"
-                            : "NEXT VALUE FOR \"" + name.schema() + "\".\"" + name.name() + "_sequence\"");
+                    Reading.fixed(
+                            phase() == Phase.LEGACY
+                                    ? "ROW_NUMBER() OVER (ORDER BY Position)"
+                                    : "NEXT VALUE FOR \"" + name.schema() + "\".\"" + name.name() + "_sequence\""));
             return new SqlServerTable(
                     name,
-                    inbox,
-                    new Layout(quote(name), columns, constants, mapper.writes()),
+                    inbox(),
+                    new Layout(Quoted.sqlServer(name), columns, mapper.written(), constants),
                     "dev.outbox:" + name + ":",
                     byCodePoint,
-                    phase,
+                    phase(),
                     mapper.limits());
         }
     }
 
-    private static Found find(Connection connection, TableName name, boolean inbox) throws SQLException {
+    private static Found find(Connection connection, TableName name, TableKind kind) throws SQLException {
         String product = connection.getMetaData().getDatabaseProductName();
-        if (!product.equals(PRODUCT)) {
-            throw new OutboxException("the data source leads to " + product + ", not to " + PRODUCT + "; open table \""
-                    + name + "\" with PostgresOutbox or PostgresInbox, or give the data source of a SQL Server");
+        if (!product.equals(Database.SQLSERVER.product())) {
+            throw new OutboxException("the data source leads to " + product + ", not to " + Database.SQLSERVER.product()
+                    + "; open table \"" + name
+                    + "\" with PostgresOutbox or PostgresInbox, or give the data source of a SQL Server");
         }
         boolean byCodePoint = countsByCodePoint(connection);
-        // Before the columns: should a step come in between, those of the next phase serve the phase before.
-        Map<String, String> marks = marks(connection, name);
-        SqlServerCatalog found = SqlServerCatalog.read(connection, name);
-        if (found.columns().isEmpty()) {
-            throw new OutboxException(
-                    "table \"" + name + "\" not found; apply outbox-migrations (sqlserver) or set table(...)");
-        }
-        return new Found(found, inbox, marks, byCodePoint);
+        FoundTable found = Catalog.of(Database.SQLSERVER)
+                .find(connection, name)
+                .orElseThrow(() -> new OutboxException(
+                        "table \"" + name + "\" not found; apply outbox-migrations (sqlserver) or set table(...)"));
+        return new Found(found, kind, isForced(connection), byCodePoint);
     }
 
-    private static Map<String, String> marks(Connection connection, TableName table) throws SQLException {
-        Map<String, String> marks = new HashMap<>();
-        try (PreparedStatement find = connection.prepareStatement(FIND_MARK)) {
-            find.setNString(1, quote(table));
-            try (ResultSet row = find.executeQuery()) {
-                while (row.next()) {
-                    marks.put(row.getString("name"), row.getString("mark"));
-                }
-            }
+    private static boolean isForced(Connection connection) throws SQLException {
+        try (PreparedStatement find = connection.prepareStatement(FORCED);
+                ResultSet row = find.executeQuery()) {
+            return row.next() && row.getInt("forced") > 0;
         }
-        return marks;
     }
 
     private static boolean countsByCodePoint(Connection connection) throws SQLException {
@@ -294,10 +274,5 @@ record SqlServerTable(
             throw new OutboxException(logical + " has characters that are not ASCII, which in " + phase
                     + " of the schema table \"" + name + "\" cannot hold for sure; do without them" + remedy);
         }
-    }
-
-    static String quote(TableName name) {
-        String table = "[" + name.name() + "]";
-        return name.schema() == null ? table : "[" + name.schema() + "]." + table;
     }
 }

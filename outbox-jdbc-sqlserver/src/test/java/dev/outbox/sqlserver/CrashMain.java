@@ -1,6 +1,7 @@
 package dev.outbox.sqlserver;
 
 import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
+import dev.outbox.Inbox;
 import dev.outbox.testkit.InboxCrash;
 
 /** A consumer in a JVM of its own that crashes. Its arguments: where, url, inbox table, effects table, consumer, id. */
@@ -10,7 +11,7 @@ final class CrashMain {
     public static void main(String[] arguments) throws Exception {
         SQLServerDataSource dataSource = new SQLServerDataSource();
         dataSource.setURL(arguments[1]);
-        SqlServerInbox inbox = SqlServerInbox.builder(dataSource)
+        Inbox inbox = SqlServerInbox.builder(dataSource)
                 .table(arguments[2])
                 .consumer(arguments[4])
                 .build();

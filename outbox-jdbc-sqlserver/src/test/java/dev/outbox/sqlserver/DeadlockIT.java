@@ -3,8 +3,10 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.Receipt.Kind;
 import dev.outbox.spi.Claim;
@@ -105,7 +107,7 @@ class DeadlockIT {
         @Test
         void ofTwoReceiversThatWaitForEachOtherOneIsToldToTryAgain() throws SQLException {
             String table = database.emptyInboxTable();
-            SqlServerInbox inbox = SqlServerInbox.builder(database.pool())
+            Inbox inbox = SqlServerInbox.builder(database.pool())
                     .table(table)
                     .consumer("billing")
                     .lockTimeout(Duration.ofMinutes(4))
@@ -132,7 +134,7 @@ class DeadlockIT {
         @Test
         void ofTwoProducersThatWaitForEachOthersKeysOneIsToldToTryAgain() throws SQLException {
             String table = database.emptyTable();
-            SqlServerOutbox outbox =
+            Outbox outbox =
                     SqlServerOutbox.builder(database.pool()).table(table).build();
             Message a = Message.to("orders.placed").key("a").payload("{}");
             Message b = Message.to("orders.placed").key("b").payload("{}");
@@ -151,10 +153,10 @@ class DeadlockIT {
         @Test
         void aHandlerWhoseTransactionTheServerEndedSettlesNothing() throws SQLException {
             String table = database.emptyTable();
-            SqlServerOutbox outbox =
+            Outbox outbox =
                     SqlServerOutbox.builder(database.pool()).table(table).build();
             database.commit(outbox, List.of(Message.to("orders.placed").payload("{}")));
-            TransactionalSource source = outbox.source();
+            TransactionalSource source = (TransactionalSource) outbox.source();
             Claim claim = source.claim(new ClaimRequest(10, Duration.ofMinutes(10), 3, Set.of(), "test"));
             List<Settlement> done =
                     List.of(Settlement.done(claim.lease(claim.items().get(0))));

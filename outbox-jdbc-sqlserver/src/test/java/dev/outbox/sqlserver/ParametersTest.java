@@ -7,7 +7,6 @@ import dev.outbox.Ack;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.OnConflict;
-import dev.outbox.Ordering;
 import dev.outbox.OutboxException;
 import dev.outbox.delivery.internal.Emitter;
 import dev.outbox.jdbc.Phase;
@@ -15,7 +14,10 @@ import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.claim.Arrivals;
 import dev.outbox.jdbc.internal.enqueue.MessageRow;
 import dev.outbox.jdbc.internal.inbox.InboxRecords;
+import dev.outbox.jdbc.internal.inbox.Reception;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
+import dev.outbox.jdbc.internal.queue.SourceSettings;
 import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.spi.ClaimRequest;
@@ -33,28 +35,36 @@ import org.junit.jupiter.api.Test;
 
 /** Every call sets the parameters that its statement has, all of them and no other, found out without a server. */
 class ParametersTest {
+    private static final Duration DAY = Duration.ofDays(1);
+
     private static final Lease LEASE =
             new Lease(UUID.randomUUID().toString(), UUID.randomUUID().toString());
 
     private final ObligingDriver driver = new ObligingDriver("Microsoft SQL Server");
     private final Connections connections = new Connections(driver.dataSource());
-    private final MessageRow.Rules rules = new MessageRow.Rules(Ordering.STRICT, null, 1_000, 1_000);
+    private final MessageRow.Rules rules = new MessageRow.Rules(null, 1_000, 1_000);
     private final SqlServerTable table = new SqlServerTable(
             TableName.parse("dbo.inbox"),
             true,
             new Layout(
                     TsqlTest.layout().table(),
                     TsqlTest.layout().columns(),
+                    Map.of(),
                     Map.of("consumer", new NationalText("billing"))),
             "locks:",
             false,
             Phase.CLEAN,
             Map.of());
 
+    private SqlServerSource source(SqlServerTable of) {
+        return new SqlServerSource(
+                of, new SourceSettings(connections, Ack.KEEP, DAY, DAY, null, System::nanoTime, new Arrivals()));
+    }
+
     private String resolved(String statement) {
         return table.layout()
-                .with("patience", "1000")
-                .with("pollers", "[dbo].[outbox_pollers]")
+                .with("patience", Reading.fixed("1000"))
+                .with("pollers", Reading.fixed("[dbo].[outbox_pollers]"))
                 .resolve(statement)
                 .text();
     }
@@ -76,16 +86,14 @@ class ParametersTest {
     }
 
     private void claimSettleAndPurge() throws SQLException {
-        Duration day = Duration.ofDays(1);
-        TransactionalSource source =
-                new SqlServerSource(table, connections, Ack.KEEP, day, day, null, System::nanoTime, new Arrivals());
+        TransactionalSource source = source(table);
 
         source.claim(new ClaimRequest(10, Duration.ofMinutes(1), 3, Set.of("orders.placed"), "test"));
         source.settle(List.of(Settlement.done(LEASE)));
         source.renew(List.of(LEASE), Duration.ofMinutes(1));
         source.nextDue(Set.of("orders.placed"));
         source.purge();
-        source.heartbeat(new Heartbeat("test", "1", day, day, day, day, null, null, false));
+        source.heartbeat(new Heartbeat("test", "1", DAY, DAY, DAY, DAY, null, null, false));
         try (TransactionalSource.Transaction tx = source.begin()) {
             source.settle(tx.connection(), List.of(Settlement.done(LEASE)));
         }
@@ -94,34 +102,32 @@ class ParametersTest {
     private void workATableOnItsWay() {
         SqlServerTable additive =
                 new SqlServerTable(table.name(), false, table.layout(), "locks:", false, Phase.ADDITIVE, Map.of());
-        Duration day = Duration.ofDays(1);
-        new SqlServerSource(additive, connections, Ack.KEEP, day, day, null, System::nanoTime, new Arrivals())
-                .claim(new ClaimRequest(10, Duration.ofMinutes(1), 3, Set.of("orders.placed"), "test"));
-        new SqlServerSource(table, connections, Ack.KEEP, day, day, null, System::nanoTime, new Arrivals())
-                .renew(List.of(new Lease("message m-1", LEASE.ownerToken())), day);
+        source(additive).claim(new ClaimRequest(10, Duration.ofMinutes(1), 3, Set.of("orders.placed"), "test"));
+        source(table).renew(List.of(new Lease("message m-1", LEASE.ownerToken())), DAY);
         SqlServerChange.begin(driver.connection(), additive);
         SqlServerChange.isUnharmed(driver.connection());
     }
 
-    private void enqueueAndReceive() {
-        Emitter silent = new Emitter(List.of());
-        SqlServerReceive receive =
-                new SqlServerReceive(table, "billing", rules, OnConflict.ANSWER, Duration.ofSeconds(1), silent);
+    private void enqueueAndReceive() throws SQLException {
+        SqlServerReceive receive = new SqlServerReceive(table, true, Duration.ofSeconds(1));
+        Reception reception = new Reception("billing", OnConflict.ANSWER, rules, new Emitter(List.of()));
 
-        new SqlServerEnqueue(table, rules, silent)
-                .all(
+        new SqlServerEnqueue(table, true)
+                .insert(
                         driver.connection(),
-                        List.of(Message.to("orders.placed").key("a").payload("{}")));
-        receive.receive(driver.connection(), Incoming.from("shop", "m-1").payload("{}"));
+                        List.of(MessageRow.of(
+                                Message.to("orders.placed").key("a").payload("{}"), rules)));
+        receive.receive(
+                driver.connection(),
+                reception.arrival(Incoming.from("shop", "m-1").payload("{}")));
         receive.enqueue(
                 driver.connection(),
-                List.of(Incoming.from("shop", "m-1").topic("orders.placed").payload("{}")),
-                () -> {});
+                reception.arrivals(List.of(
+                        Incoming.from("shop", "m-1").topic("orders.placed").payload("{}"))));
     }
 
-    private void lookAfterRecords() {
-        InboxRecords records =
-                new InboxRecords(table.name(), connections, Duration.ofDays(1), new SqlServerRecords(table));
+    private void lookAfterRecords() throws SQLException {
+        InboxRecords records = new InboxRecords(table.name(), connections, DAY, new SqlServerRecords(table));
 
         assertThat(records.get("shop", "m-1")).isPresent();
         records.markDead(driver.connection(), "shop", "m-1", "no");

@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
@@ -98,7 +100,7 @@ class RealServerIT {
             }
         }
 
-        private static SqlServerOutbox outbox(javax.sql.DataSource dataSource, String table) {
+        private static Outbox outbox(javax.sql.DataSource dataSource, String table) {
             return SqlServerOutbox.builder(dataSource)
                     .table(table)
                     .retention(Duration.ofDays(1))
@@ -161,7 +163,7 @@ class RealServerIT {
         void everySearchGoesByItsIndexWithoutConversions() throws SQLException {
             assumeShows("dm_exec_query_stats");
             String table = database.emptyTable();
-            SqlServerOutbox outbox = outbox(database.pool(), table);
+            Outbox outbox = outbox(database.pool(), table);
             Message message = Message.to("orders.placed").payload("{}");
             database.commit(
                     outbox, List.of(message, message.dueIn(Duration.ofMillis(1)), message.key("a"), message.key("a")));
@@ -173,7 +175,7 @@ class RealServerIT {
                         .toList());
             }
             source.purge();
-            SqlServerInbox inbox = SqlServerInbox.builder(database.pool())
+            Inbox inbox = SqlServerInbox.builder(database.pool())
                     .table(database.emptyInboxTable())
                     .consumer("billing")
                     .build();
@@ -199,7 +201,7 @@ class RealServerIT {
         @Test
         void aConnectionInSnapshotIsUsedAndGoesBackAsItCame() {
             SqlServerDatabase snapshot = set(Server.Variant.SNAPSHOT);
-            SqlServerOutbox outbox = outbox(snapshot.pool(), snapshot.emptyTable());
+            Outbox outbox = outbox(snapshot.pool(), snapshot.emptyTable());
             snapshot.commit(outbox, messages(1));
 
             assertThat(outbox.source().claim(request(10)).items()).hasSize(1);
@@ -229,7 +231,7 @@ class RealServerIT {
         @Test
         void textsStayWholeInADatabaseThatCountsByCodePoint() {
             SqlServerDatabase supplementary = set(Server.Variant.SUPPLEMENTARY);
-            SqlServerOutbox outbox = outbox(supplementary.pool(), supplementary.emptyTable());
+            Outbox outbox = outbox(supplementary.pool(), supplementary.emptyTable());
             List<String> payloads = List.of("a \uD83D\uDE80 to the moon", "another \uD83D\uDE80", "none");
             supplementary.commit(
                     outbox,

@@ -86,6 +86,12 @@ public enum Server {
         }
     }
 
+    /** The database that the annotation of this test class names. */
+    static SqlServerDatabase databaseOf(Class<?> test) {
+        OnServer on = test.getAnnotation(OnServer.class);
+        return on.value().database(on.variant());
+    }
+
     public synchronized SqlServerDatabase database(Variant variant) {
         return databases.computeIfAbsent(variant, this::open);
     }

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.layout.Layout;
-import dev.outbox.jdbc.internal.layout.Writes;
-import dev.outbox.sqlserver.SqlServerCatalog.Column;
+import dev.outbox.jdbc.internal.layout.Reading;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -47,11 +47,11 @@ class SqlServerColumnsTest {
 
     private static Column stored(String name, String type, int characters, @Nullable String collation) {
         int bytes = type.startsWith("n") ? 2 * characters : characters;
-        return new Column(name, type, bytes, collation, true, false, false, null, true);
+        return SqlServerCatalogs.column(name, type, bytes, collation, true, false, false, null, true);
     }
 
     private static Column computed(String name) {
-        return new Column(name, "nvarchar", 512, BINARY, true, true, false, null, true);
+        return SqlServerCatalogs.column(name, "nvarchar", 512, BINARY, true, true, false, null, true);
     }
 
     private static SqlServerColumns table(Phase phase) {
@@ -98,14 +98,15 @@ class SqlServerColumnsTest {
 
     static Layout layout(Phase phase) {
         SqlServerColumns columns = table(phase);
-        Map<String, String> all = new HashMap<>(columns.layout(SqlServerSchema.columns(false)));
-        SqlServerTable.INDEXES.keySet().forEach(hint -> all.put(hint, ""));
-        all.putAll(Map.of(
-                "mine", "1 = 1",
-                "out_source", "CAST(NULL AS nvarchar(255))",
-                "next_sequence", "NEXT VALUE FOR \"dbo\".\"outbox_sequence\"",
-                "pollers", "[dbo].[outbox_pollers]"));
-        return new Layout("[dbo].[outbox]", all, Map.of(), columns.writes());
+        Map<String, Reading> all = new HashMap<>(columns.layout(SqlServerSchema.columns(false)));
+        SqlServerTable.INDEXES.keySet().forEach(hint -> all.put(hint, Reading.fixed("")));
+        Map.of(
+                        "mine", "1 = 1",
+                        "out_source", "CAST(NULL AS nvarchar(255))",
+                        "next_sequence", "NEXT VALUE FOR \"dbo\".\"outbox_sequence\"",
+                        "pollers", "[dbo].[outbox_pollers]")
+                .forEach((logical, text) -> all.put(logical, Reading.fixed(text)));
+        return new Layout("[dbo].[outbox]", all, columns.written(), Map.of());
     }
 
     private static SqlServerTable opened(Phase phase) {
@@ -129,16 +130,18 @@ class SqlServerColumnsTest {
     @Test
     void aCanonicalTableIsWrittenAsStatementsSay() {
         SqlServerColumns canonical = table(Phase.CLEAN);
-        Map<String, String> columns = canonical.layout(SqlServerSchema.columns(false));
+        Map<String, Reading> columns = canonical.layout(SqlServerSchema.columns(false));
 
-        assertThat(canonical.writes()).isEqualTo(Writes.PLAIN);
-        assertThat(columns).containsEntry("topic", "[Topic]").containsEntry("as_message_id", "c.message_id");
+        assertThat(canonical.written()).isEmpty();
+        assertThat(columns)
+                .containsEntry("topic", Reading.column("[Topic]"))
+                .containsEntry("as_message_id", Reading.column("c.message_id"));
     }
 
     @Test
     void whatIsStoredUnderAnotherNameIsWrittenThere() {
         String set =
-                "UPDATE {table} SET {status} = 2, {owner_token} = NULL, {due_on} = @now WHERE {work_item_id} = @id";
+                "UPDATE {table} SET {status = 2}, {owner_token = NULL}, {due_on = @now} WHERE {work_item_id} = @id";
 
         assertThat(resolved(Phase.LEGACY, set))
                 .isEqualTo(

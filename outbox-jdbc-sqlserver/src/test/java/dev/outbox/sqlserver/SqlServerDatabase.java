@@ -8,12 +8,12 @@ import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.testkit.ItemState;
+import dev.outbox.testkit.TestSql;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +27,7 @@ public final class SqlServerDatabase {
     private static final String INBOX = "contract_inbox";
 
     private final HikariDataSource pool;
+    private final TestSql sql;
     private final String url;
     private final boolean babelfish;
 
@@ -40,6 +41,7 @@ public final class SqlServerDatabase {
         config.setMaximumPoolSize(24);
         config.setMinimumIdle(0);
         this.pool = new HikariDataSource(config);
+        this.sql = TestSql.on(pool);
     }
 
     public String url() {
@@ -112,34 +114,12 @@ public final class SqlServerDatabase {
     }
 
     public void execute(String sql, Object... parameters) {
-        try (Connection connection = pool.getConnection();
-                PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 0; i < parameters.length; i++) {
-                statement.setObject(i + 1, parameters[i]);
-            }
-            statement.execute();
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+        this.sql.execute(sql, parameters);
     }
 
     /** The first column of all rows, as text. */
     public List<String> query(String sql, Object... parameters) {
-        try (Connection connection = pool.getConnection();
-                PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 0; i < parameters.length; i++) {
-                statement.setObject(i + 1, parameters[i]);
-            }
-            List<String> values = new ArrayList<>();
-            try (ResultSet rows = statement.executeQuery()) {
-                while (rows.next()) {
-                    values.add(rows.getString(1));
-                }
-            }
-            return values;
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+        return this.sql.query(sql, parameters);
     }
 
     /** How many sessions of the server wait for another one. */

@@ -7,30 +7,23 @@ import org.junit.jupiter.api.Nested;
 
 /** The contract on SQL Server, delivered rows deleted. */
 class SqlServerDeletingSourceIT {
-    @Nested
-    @OnServer(Server.GIVEN)
-    class OnTheServerGiven extends SourceContract {
+    /** On the server that the test's annotation names. */
+    abstract static class OnItsServer extends SourceContract {
         @Override
         protected SourceFixture openFixture() {
-            return new SqlServerFixture(Server.GIVEN.database(Server.Variant.AS_IT_IS), Ack.DELETE);
+            return new SqlServerFixture(Server.databaseOf(getClass()), Ack.DELETE);
         }
     }
+
+    @Nested
+    @OnServer(Server.GIVEN)
+    class OnTheServerGiven extends OnItsServer {}
 
     @Nested
     @OnServer(Server.V2019)
-    class On2019 extends SourceContract {
-        @Override
-        protected SourceFixture openFixture() {
-            return new SqlServerFixture(Server.V2019.database(Server.Variant.AS_IT_IS), Ack.DELETE);
-        }
-    }
+    class On2019 extends OnItsServer {}
 
     @Nested
     @OnServer(Server.V2022)
-    class On2022 extends SourceContract {
-        @Override
-        protected SourceFixture openFixture() {
-            return new SqlServerFixture(Server.V2022.database(Server.Variant.AS_IT_IS), Ack.DELETE);
-        }
-    }
+    class On2022 extends OnItsServer {}
 }

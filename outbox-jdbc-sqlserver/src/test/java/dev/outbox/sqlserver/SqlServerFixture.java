@@ -3,6 +3,7 @@ package dev.outbox.sqlserver;
 import dev.outbox.Ack;
 import dev.outbox.Message;
 import dev.outbox.Ordering;
+import dev.outbox.Outbox;
 import dev.outbox.spi.Source;
 import dev.outbox.testkit.ItemState;
 import dev.outbox.testkit.SourceFixture;
@@ -24,7 +25,7 @@ final class SqlServerFixture implements SourceFixture {
     private final SqlServerDatabase database;
     private final String table;
     private final Ack ack;
-    private final SqlServerOutbox outbox;
+    private final Outbox outbox;
 
     SqlServerFixture(SqlServerDatabase database, Ack ack) {
         this.database = database;

@@ -7,12 +7,12 @@ import dev.outbox.Message;
 import dev.outbox.OutboxException;
 import dev.outbox.Priority;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.jdbc.internal.inbox.Reception.Identity;
+import dev.outbox.jdbc.internal.inbox.Identity;
 import dev.outbox.jdbc.internal.layout.Layout;
-import dev.outbox.jdbc.internal.layout.Writes;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.sql.NationalText;
-import dev.outbox.sqlserver.SqlServerCatalog.Column;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -35,7 +35,7 @@ class SqlServerInboxColumnsTest {
             "Attempts", "AttemptCount");
 
     private static Column column(String name, String type, int length, @Nullable String collation, boolean computed) {
-        return new Column(name, type, length, collation, true, computed, false, null, true);
+        return SqlServerCatalogs.column(name, type, length, collation, true, computed, false, null, true);
     }
 
     private static SqlServerColumns table(Phase phase) {
@@ -100,14 +100,15 @@ class SqlServerInboxColumnsTest {
         SqlServerColumns columns = table(phase);
         assertThat(phase == Phase.LEGACY ? columns.missing() : columns.missing(SqlServerSchema.columns(true)))
                 .isEmpty();
-        Map<String, String> all = new HashMap<>(columns.layout(SqlServerSchema.columns(true)));
-        SqlServerTable.INDEXES.keySet().forEach(hint -> all.put(hint, ""));
-        all.putAll(Map.of(
-                "next_sequence", "NEXT VALUE FOR \"dbo\".\"inbox_sequence\"",
-                "patience", "1000",
-                "pollers", "[dbo].[outbox_pollers]"));
+        Map<String, Reading> all = new HashMap<>(columns.layout(SqlServerSchema.columns(true)));
+        SqlServerTable.INDEXES.keySet().forEach(hint -> all.put(hint, Reading.fixed("")));
+        Map.of(
+                        "next_sequence", "NEXT VALUE FOR \"dbo\".\"inbox_sequence\"",
+                        "patience", "1000",
+                        "pollers", "[dbo].[outbox_pollers]")
+                .forEach((logical, text) -> all.put(logical, Reading.fixed(text)));
         Layout layout =
-                new Layout("[dbo].[inbox]", all, Map.of("consumer", new NationalText("billing")), columns.writes());
+                new Layout("[dbo].[inbox]", all, columns.written(), Map.of("consumer", new NationalText("billing")));
         return new SqlServerTable(TableName.parse("dbo.inbox"), true, layout, "locks:", false, phase, columns.limits());
     }
 
@@ -150,7 +151,7 @@ class SqlServerInboxColumnsTest {
 
     @Test
     void aCanonicalInboxIsWrittenAsStatementsSay() {
-        assertThat(opened(Phase.CLEAN).layout().writes()).isEqualTo(Writes.PLAIN);
+        assertThat(opened(Phase.CLEAN).layout().written()).isEmpty();
         assertThat(resolved(Phase.CLEAN, SqlServerReceive.RECEIVE)).doesNotContain("DELETE");
     }
 
@@ -165,7 +166,7 @@ class SqlServerInboxColumnsTest {
 
     @Test
     void aStatusIsWrittenInTextAndInNumber() {
-        String set = "UPDATE {table} SET {status} = 2 WHERE {work_item_id} = @id AND {status} = 1";
+        String set = "UPDATE {table} SET {status = 2} WHERE {work_item_id} = @id AND {status} = 1";
         String text =
                 "[Status] = CASE (2) WHEN 0 THEN 'Seen' WHEN 1 THEN 'Processing' WHEN 2 THEN 'Done' ELSE 'Dead' END";
 

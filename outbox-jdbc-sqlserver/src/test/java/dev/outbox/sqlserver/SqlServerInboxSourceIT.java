@@ -6,30 +6,23 @@ import org.junit.jupiter.api.Nested;
 
 /** The contract of a source on an inbox table that other consumers and received messages share. */
 class SqlServerInboxSourceIT {
-    @Nested
-    @OnServer(Server.GIVEN)
-    class OnTheServerGiven extends SourceContract {
+    /** On the server that the test's annotation names. */
+    abstract static class OnItsServer extends SourceContract {
         @Override
         protected SourceFixture openFixture() throws Exception {
-            return new SqlServerInboxSourceFixture(Server.GIVEN.database(Server.Variant.AS_IT_IS));
+            return new SqlServerInboxSourceFixture(Server.databaseOf(getClass()));
         }
     }
+
+    @Nested
+    @OnServer(Server.GIVEN)
+    class OnTheServerGiven extends OnItsServer {}
 
     @Nested
     @OnServer(Server.V2019)
-    class On2019 extends SourceContract {
-        @Override
-        protected SourceFixture openFixture() throws Exception {
-            return new SqlServerInboxSourceFixture(Server.V2019.database(Server.Variant.AS_IT_IS));
-        }
-    }
+    class On2019 extends OnItsServer {}
 
     @Nested
     @OnServer(Server.V2022)
-    class On2022 extends SourceContract {
-        @Override
-        protected SourceFixture openFixture() throws Exception {
-            return new SqlServerInboxSourceFixture(Server.V2022.database(Server.Variant.AS_IT_IS));
-        }
-    }
+    class On2022 extends OnItsServer {}
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.outbox.Enqueued;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.WorkItem;
 import dev.outbox.migrations.OutboxMigrations;
@@ -54,7 +55,7 @@ class SqlServerOutboxIT {
     abstract static class Particulars {
         private final SqlServerDatabase database;
         private final String table;
-        private final SqlServerOutbox outbox;
+        private final Outbox outbox;
 
         Particulars(Server server) {
             this.database = server.database(Server.Variant.AS_IT_IS);
@@ -324,7 +325,7 @@ class SqlServerOutboxIT {
                             .consumer("billing")
                             .build())
                     .isInstanceOf(OutboxException.class)
-                    .hasMessageContaining("is not an inbox table: it has no column consumer");
+                    .hasMessageContaining("is an outbox table; open it with SqlServerOutbox");
             assertThatThrownBy(() -> SqlServerInbox.builder(database.pool()).consumer("billing "))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("must not end with a space");

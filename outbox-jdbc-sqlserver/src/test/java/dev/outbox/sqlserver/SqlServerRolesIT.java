@@ -7,8 +7,10 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentFailureException;
 import dev.outbox.admin.Admin;
@@ -141,11 +143,11 @@ class SqlServerRolesIT {
             return login(role).pool();
         }
 
-        private SqlServerOutbox outbox(Role role) {
+        private Outbox outbox(Role role) {
             return SqlServerOutbox.builder(as(role)).table(table).build();
         }
 
-        private SqlServerInbox inbox(DataSource dataSource) {
+        private Inbox inbox(DataSource dataSource) {
             return SqlServerInbox.builder(dataSource)
                     .table(inboxTable)
                     .consumer("billing")
@@ -186,7 +188,7 @@ class SqlServerRolesIT {
 
         private ItemRef deadItem() {
             store(Message.to("orders").key("k").header("h", "v").payload("secret"));
-            SqlServerOutbox outbox =
+            Outbox outbox =
                     SqlServerOutbox.builder(database.pool()).table(table).build();
             int claimed;
             do {
@@ -253,7 +255,7 @@ class SqlServerRolesIT {
             receive(
                     database.pool(),
                     Incoming.from("shop", "m-1").topic("orders").payload("x"));
-            SqlServerOutbox outbox = outbox(Role.POLLER);
+            Outbox outbox = outbox(Role.POLLER);
 
             while (outbox.poller().to(item -> {}).build().pollOnce() > 0) {}
             assertThat(inbox(as(Role.POLLER))

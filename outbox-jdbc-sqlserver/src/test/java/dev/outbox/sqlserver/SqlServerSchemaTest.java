@@ -3,13 +3,21 @@ package dev.outbox.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.jdbc.Database;
+import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.TableKind;
+import dev.outbox.jdbc.internal.catalog.Column;
+import dev.outbox.jdbc.internal.catalog.FoundTable;
+import dev.outbox.jdbc.internal.catalog.Index;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.migrations.OutboxMigrations;
-import dev.outbox.sqlserver.SqlServerCatalog.Column;
-import dev.outbox.sqlserver.SqlServerCatalog.Index;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -33,7 +41,7 @@ class SqlServerSchemaTest {
             "CREATE (UNIQUE )?INDEX \\[(\\w+)] ON \\S+ \\(([^)]+)\\)(?: INCLUDE \\([^)]+\\))?\\s+WHERE (.+?) WITH");
 
     /** As the catalog of a server would tell of the table that this script makes. */
-    private static SqlServerCatalog catalog(String table, String script) {
+    private static FoundTable catalog(String table, String script) {
         List<Column> columns = new ArrayList<>();
         for (Matcher m = COLUMN.matcher(script); m.find(); ) {
             boolean nullable = m.group(4).equals("NULL");
@@ -48,16 +56,15 @@ class SqlServerSchemaTest {
         }
         List<Index> indexes = new ArrayList<>();
         for (Matcher m = KEY.matcher(script); m.find(); ) {
-            indexes.add(
-                    new Index(m.group(1), true, false, false, List.of(m.group(2).split(", ")), null));
+            indexes.add(index(m.group(1), true, false, false, List.of(m.group(2).split(", ")), null));
         }
         for (Matcher m = INDEX.matcher(script); m.find(); ) {
             String filter =
                     m.group(4).replaceAll("(\\w+) (=|<) (\\d)", "[$1]$2($3)").replaceAll("(\\w+) IS", "[$1] IS");
             List<String> keys = List.of(m.group(3).split(", "));
-            indexes.add(new Index(m.group(2), m.group(1) != null, false, true, keys, "(" + filter + ")"));
+            indexes.add(index(m.group(2), m.group(1) != null, false, true, keys, "(" + filter + ")"));
         }
-        return new SqlServerCatalog(TableName.parse("dbo." + table), columns, indexes, false);
+        return table(TableName.parse("dbo." + table), columns, indexes);
     }
 
     private static Column column(
@@ -68,7 +75,42 @@ class SqlServerSchemaTest {
             boolean hasDefault,
             @Nullable String fallback,
             boolean filled) {
-        return new Column(name, type, length, null, nullable, false, hasDefault, fallback, filled);
+        return SqlServerCatalogs.column(name, type, length, null, nullable, false, hasDefault, fallback, filled);
+    }
+
+    private static Index index(
+            String name,
+            boolean unique,
+            boolean disabled,
+            boolean filtered,
+            List<String> keys,
+            @Nullable String filter) {
+        return new Index(
+                name, false, false, unique, false, !disabled, filtered, filter == null ? "" : filter, keys, keys);
+    }
+
+    private static FoundTable table(TableName name, Collection<Column> columns, Collection<Index> indexes) {
+        return new FoundTable(
+                name,
+                TableKind.OUTBOX,
+                Phase.CLEAN,
+                false,
+                Optional.empty(),
+                Optional.empty(),
+                byName(columns, Column::name),
+                byName(indexes, Index::name));
+    }
+
+    private static <T> Map<String, T> byName(Collection<T> all, Function<T, String> name) {
+        Map<String, T> named = new LinkedHashMap<>();
+        all.forEach(one -> named.put(name.apply(one), one));
+        return named;
+    }
+
+    /** In bytes; -1 for max. */
+    private static int length(Column column) {
+        int bytes = column.type().startsWith("n") ? 2 : 1;
+        return column.characters() == Column.UNLIMITED ? -1 : column.characters() * bytes;
     }
 
     private static int length(String type, String size) {
@@ -78,29 +120,29 @@ class SqlServerSchemaTest {
         return size.equals("max") ? -1 : Integer.parseInt(size) * (type.equals("nvarchar") ? 2 : 1);
     }
 
-    private static SqlServerCatalog outbox() {
+    private static FoundTable outbox() {
         return catalog("outbox", OutboxMigrations.render(Database.SQLSERVER, "dbo.outbox"));
     }
 
-    private static SqlServerCatalog inbox() {
+    private static FoundTable inbox() {
         return catalog("inbox", OutboxMigrations.renderInbox(Database.SQLSERVER, "dbo.inbox"));
     }
 
-    private static SqlServerCatalog changed(String column, UnaryOperator<Column> change) {
-        SqlServerCatalog table = outbox();
-        List<Column> columns = table.columns().stream()
+    private static FoundTable changed(String column, UnaryOperator<Column> change) {
+        FoundTable table = outbox();
+        List<Column> columns = table.columns().values().stream()
                 .map(found -> found.name().equals(column) ? change.apply(found) : found)
                 .toList();
-        assertThat(columns).isNotEqualTo(table.columns());
-        return new SqlServerCatalog(table.name(), columns, table.indexes(), false);
+        assertThat(columns).isNotEqualTo(List.copyOf(table.columns().values()));
+        return table(table.name(), columns, table.indexes().values());
     }
 
-    private static SqlServerCatalog changedIndex(SqlServerCatalog table, String suffix, UnaryOperator<Index> change) {
-        List<Index> indexes = table.indexes().stream()
+    private static FoundTable changedIndex(FoundTable table, String suffix, UnaryOperator<Index> change) {
+        List<Index> indexes = table.indexes().values().stream()
                 .map(found -> found.name().endsWith(suffix) ? change.apply(found) : found)
                 .toList();
-        assertThat(indexes).isNotEqualTo(table.indexes());
-        return new SqlServerCatalog(table.name(), table.columns(), indexes, false);
+        assertThat(indexes).isNotEqualTo(List.copyOf(table.indexes().values()));
+        return table(table.name(), table.columns().values(), indexes);
     }
 
     @Test
@@ -123,10 +165,16 @@ class SqlServerSchemaTest {
         "DueOn,      datetime,         8,   'datetime2 NULL, was datetime NULL'"
     })
     void aWrongTypeIsFound(String column, String type, int length, String problem) {
-        SqlServerCatalog table = changed(
+        FoundTable table = changed(
                 column,
                 found -> column(
-                        column, type, length, found.nullable(), found.hasDefault(), found.fallback(), found.filled()));
+                        column,
+                        type,
+                        length,
+                        found.nullable(),
+                        found.hasDefault(),
+                        found.defaultText(),
+                        found.filled()));
 
         assertThat(SqlServerSchema.problems(table, false))
                 .containsExactly("column [" + column + "] must be " + problem);
@@ -138,15 +186,15 @@ class SqlServerSchemaTest {
         "DueOn,  'column [DueOn] must be datetime2 NULL, was datetime2 NOT NULL'"
     })
     void wrongNullabilityIsFound(String column, String problem) {
-        SqlServerCatalog table = changed(
+        FoundTable table = changed(
                 column,
                 found -> column(
                         column,
                         found.type(),
-                        found.length(),
+                        length(found),
                         !found.nullable(),
                         found.hasDefault(),
-                        found.fallback(),
+                        found.defaultText(),
                         true));
 
         assertThat(SqlServerSchema.problems(table, false)).containsExactly(problem);
@@ -155,10 +203,10 @@ class SqlServerSchemaTest {
     @ParameterizedTest
     @ValueSource(strings = {"none", "(0)", "(NEXT VALUE FOR [dbo].[orders_sequence])"})
     void rowsThatAnotherNumbersAreFound(String fallback) {
-        SqlServerCatalog table = changed(
+        FoundTable table = changed(
                 "Sequence",
                 found -> column(
-                        found.name(), found.type(), found.length(), false, !fallback.equals("none"), fallback, true));
+                        found.name(), found.type(), length(found), false, !fallback.equals("none"), fallback, true));
 
         assertThat(SqlServerSchema.problems(table, false))
                 .containsExactly("column [Sequence] must have the default NEXT VALUE FOR [outbox_sequence], which"
@@ -167,29 +215,29 @@ class SqlServerSchemaTest {
 
     @Test
     void whatALoginCannotSeeIsTakenForGood() {
-        SqlServerCatalog table = changed(
-                "Sequence", found -> column(found.name(), found.type(), found.length(), false, true, null, true));
-        SqlServerCatalog unseen = changedIndex(
-                table, "_Ready", found -> new Index(found.name(), found.unique(), false, true, found.keys(), null));
+        FoundTable table = changed(
+                "Sequence", found -> column(found.name(), found.type(), length(found), false, true, null, true));
+        FoundTable unseen = changedIndex(
+                table, "_Ready", found -> index(found.name(), found.unique(), false, true, found.keys(), null));
 
         assertThat(SqlServerSchema.problems(unseen, false)).isEmpty();
     }
 
     @Test
     void aServerThatShowsNoFiltersIsGoodEnough() {
-        SqlServerCatalog table = outbox();
-        List<Index> bare = table.indexes().stream()
-                .map(found -> new Index(found.name(), found.unique(), false, false, found.keys(), null))
+        FoundTable table = outbox();
+        List<Index> bare = table.indexes().values().stream()
+                .map(found -> index(found.name(), found.unique(), false, false, found.keys(), null))
                 .toList();
 
-        assertThat(SqlServerSchema.problems(new SqlServerCatalog(table.name(), table.columns(), bare, false), false))
+        assertThat(SqlServerSchema.problems(table(table.name(), table.columns().values(), bare), false))
                 .isEmpty();
     }
 
     @Test
     void aMissingDefaultIsFound() {
-        SqlServerCatalog table = changed(
-                "AttemptCount", found -> column(found.name(), found.type(), found.length(), false, false, null, false));
+        FoundTable table = changed(
+                "AttemptCount", found -> column(found.name(), found.type(), length(found), false, false, null, false));
 
         assertThat(SqlServerSchema.problems(table, false))
                 .containsExactly("column [AttemptCount] must have a default, because inserts leave it out");
@@ -197,12 +245,13 @@ class SqlServerSchemaTest {
 
     @Test
     void aColumnThatNobodyFillsIsFound() {
-        SqlServerCatalog table = outbox();
-        List<Column> columns = new ArrayList<>(table.columns());
+        FoundTable table = outbox();
+        List<Column> columns = new ArrayList<>(table.columns().values());
         columns.add(column("Region", "int", 4, false, false, null, false));
         columns.add(column("Version", "timestamp", 8, false, false, null, true));
 
-        assertThat(SqlServerSchema.problems(new SqlServerCatalog(table.name(), columns, table.indexes(), false), false))
+        assertThat(SqlServerSchema.problems(
+                        table(table.name(), columns, table.indexes().values()), false))
                 .singleElement()
                 .asString()
                 .contains("column [Region] is none of the library's, must not be null and has no default");
@@ -210,10 +259,10 @@ class SqlServerSchemaTest {
 
     @Test
     void anIndexThatIsDisabledIsFound() {
-        SqlServerCatalog table = changedIndex(
+        FoundTable table = changedIndex(
                 outbox(),
                 "_KeyBlocked",
-                found -> new Index(found.name(), found.unique(), true, true, found.keys(), found.filter()));
+                found -> index(found.name(), found.unique(), true, true, found.keys(), found.filter()));
 
         assertThat(SqlServerSchema.problems(table, false))
                 .containsExactly("index [outbox_KeyBlocked] is disabled: ALTER INDEX ... REBUILD");
@@ -221,10 +270,10 @@ class SqlServerSchemaTest {
 
     @Test
     void anIndexCountsByWhatItServesAndNotByItsName() {
-        SqlServerCatalog renamed = changedIndex(
+        FoundTable renamed = changedIndex(
                 outbox(),
                 "_Ready",
-                found -> new Index(
+                found -> index(
                         "mine",
                         false,
                         false,
@@ -237,7 +286,7 @@ class SqlServerSchemaTest {
 
     @Test
     void everyIndexIsMissedWhenItServesSomethingElse() {
-        for (SqlServerCatalog table : List.of(outbox(), inbox())) {
+        for (FoundTable table : List.of(outbox(), inbox())) {
             boolean inbox = table.name().name().equals("inbox");
             for (SqlServerSchema.Need need : SqlServerSchema.needs(inbox)) {
                 String suffix = table.name().name() + need.suffix();
@@ -252,11 +301,11 @@ class SqlServerSchemaTest {
 
     private static List<UnaryOperator<Index>> spoilt() {
         return List.of(
-                found -> new Index(found.name(), found.unique(), false, found.filtered(), List.of("Headers"), null),
-                found -> new Index(found.name(), found.unique(), false, !found.filtered(), found.keys(), null),
-                found -> found.filter() == null
-                        ? new Index(found.name(), false, false, false, found.keys(), null)
-                        : new Index(
+                found -> index(found.name(), found.unique(), false, found.filtered(), List.of("Headers"), null),
+                found -> index(found.name(), found.unique(), false, !found.filtered(), found.keys(), null),
+                found -> found.filter().isEmpty()
+                        ? index(found.name(), false, false, false, found.keys(), null)
+                        : index(
                                 found.name(),
                                 found.unique(),
                                 false,
@@ -267,9 +316,9 @@ class SqlServerSchemaTest {
 
     @Test
     void everyProblemIsNamedAtOnce() {
-        SqlServerCatalog table = changed("Status", found -> column(found.name(), "bigint", 8, true, false, null, true));
-        SqlServerCatalog bad = changedIndex(
-                table, "_Leased", found -> new Index(found.name(), false, true, true, found.keys(), found.filter()));
+        FoundTable table = changed("Status", found -> column(found.name(), "bigint", 8, true, false, null, true));
+        FoundTable bad = changedIndex(
+                table, "_Leased", found -> index(found.name(), false, true, true, found.keys(), found.filter()));
 
         assertThat(SqlServerSchema.problems(bad, false))
                 .containsExactly(
@@ -280,11 +329,8 @@ class SqlServerSchemaTest {
 
     @Test
     void ofAnotherTableTheMissingColumnsAreNamedAndNotItsIndexes() {
-        SqlServerCatalog orders = new SqlServerCatalog(
-                TableName.parse("dbo.orders"),
-                List.of(column("Id", "int", 4, false, false, null, true)),
-                List.of(),
-                false);
+        FoundTable orders = table(
+                TableName.parse("dbo.orders"), List.of(column("Id", "int", 4, false, false, null, true)), List.of());
 
         assertThat(SqlServerSchema.problems(orders, false))
                 .singleElement()

@@ -7,30 +7,23 @@ import org.junit.jupiter.api.Nested;
 
 /** The contract on SQL Server, delivered rows kept. */
 class SqlServerSourceIT {
-    @Nested
-    @OnServer(Server.GIVEN)
-    class OnTheServerGiven extends SourceContract {
+    /** On the server that the test's annotation names. */
+    abstract static class OnItsServer extends SourceContract {
         @Override
         protected SourceFixture openFixture() {
-            return new SqlServerFixture(Server.GIVEN.database(Server.Variant.AS_IT_IS), Ack.KEEP);
+            return new SqlServerFixture(Server.databaseOf(getClass()), Ack.KEEP);
         }
     }
+
+    @Nested
+    @OnServer(Server.GIVEN)
+    class OnTheServerGiven extends OnItsServer {}
 
     @Nested
     @OnServer(Server.V2019)
-    class On2019 extends SourceContract {
-        @Override
-        protected SourceFixture openFixture() {
-            return new SqlServerFixture(Server.V2019.database(Server.Variant.AS_IT_IS), Ack.KEEP);
-        }
-    }
+    class On2019 extends OnItsServer {}
 
     @Nested
     @OnServer(Server.V2022)
-    class On2022 extends SourceContract {
-        @Override
-        protected SourceFixture openFixture() {
-            return new SqlServerFixture(Server.V2022.database(Server.Variant.AS_IT_IS), Ack.KEEP);
-        }
-    }
+    class On2022 extends OnItsServer {}
 }

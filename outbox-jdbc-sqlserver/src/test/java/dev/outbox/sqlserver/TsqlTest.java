@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.jdbc.Database;
-import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Role;
 import java.io.IOException;
@@ -104,14 +104,15 @@ class TsqlTest {
         columns.put("out_old_message_id", "inserted.[oldmessageid]");
         columns.put("unprocessed", "");
         CONDITIONS.forEach((logical, condition) -> columns.put(logical, condition.replaceAll("\\{(\\w+)}", "[$1]")));
-        columns.putAll(SqlServerItems.named(Optional.empty()));
         columns.putAll(SqlServerIdentity.exact("[exactsource]", "[exactmessageid]"));
         columns.put("patience", "10000");
         columns.put("by", "[correlationid]");
         columns.put("audit", "[dbo].[outbox_audit]");
         columns.put("pollers", "[dbo].[outbox_pollers]");
         columns.put("same_consumer", "t.[consumer] = heads.consumer");
-        return new Layout("[dbo].[inbox]", columns);
+        Map<String, Reading> readings = new HashMap<>(SqlServerItems.named(Optional.empty()));
+        columns.forEach((logical, text) -> readings.put(logical, Reading.column(text)));
+        return new Layout("[dbo].[inbox]", readings, Map.of(), Map.of());
     }
 
     /** Every constant of this module that is a whole statement or batch: those that tests may see. */
@@ -142,7 +143,7 @@ class TsqlTest {
         }
     }
 
-    private static String resolved(String statement) {
+    static String resolved(String statement) {
         String text = layout().resolve(statement).text().strip();
         return text.endsWith(";") ? text : text + ";";
     }
@@ -192,77 +193,6 @@ class TsqlTest {
                 .hasSize(1 + (int) SEARCH.matcher(statement).results().count());
     }
 
-    /**
-     * A text of a table variable has the collation of the database, one of our tables has its own, and to compare the two
-     * is error 468: so whatever is compared says its collation.
-     */
-    @ParameterizedTest(name = "{0}")
-    @MethodSource("everyStatement")
-    void aTextThatIsComparedSaysItsCollation(String name, String statement) {
-        assertThat(comparedWithoutCollation(resolved(statement))).isEmpty();
-    }
-
-    @Test
-    void aTextThatIsComparedWithoutACollationIsFound() {
-        String slipped = SqlServerReceive.ENQUEUE.replace(
-                "Source nvarchar(255) COLLATE Latin1_General_100_BIN2", "Source nvarchar(255)");
-
-        assertThat(comparedWithoutCollation(resolved(slipped))).containsExactly("Source");
-    }
-
-    /** A column of a table on its way has whatever collation it had, until phase 4. */
-    @ParameterizedTest(name = "{0}")
-    @MethodSource("everyStatement")
-    void aTextOfAnOldColumnIsComparedWithOneOfOursByANamedCollation(String name, String statement) {
-        for (Phase phase : List.of(Phase.LEGACY, Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
-            if (statement.equals(SqlServerItems.FIND) && phase.before(Phase.FLIPPED)) {
-                continue; // it is for what was claimed before the flip, after it
-            }
-            assertThat(inConflict(SqlServerInboxColumnsTest.layout(phase), statement))
-                    .as("inbox, %s", phase)
-                    .isEmpty();
-            assertThat(inConflict(SqlServerColumnsTest.layout(phase), statement))
-                    .as("outbox, %s", phase)
-                    .isEmpty();
-        }
-    }
-
-    @Test
-    void aComparisonOfTwoCollationsIsFound() {
-        String slipped = "SELECT 1 FROM {table} t JOIN @messages m ON t.{message_id} = CAST(m.Name AS varchar(64))"
-                + " WHERE (t.{topic} = N'a' OR m.Name = t.{source}) AND m.Name = @name";
-
-        assertThat(inConflict(
-                        SqlServerInboxColumnsTest.layout(Phase.DUAL),
-                        "DECLARE @messages TABLE (Name nvarchar(255) COLLATE Latin1_General_100_BIN2); " + slipped))
-                .containsExactly("t.[MessageId] = CAST(m.Name AS varchar(64))", "m.Name = t.[Source]");
-    }
-
-    private static List<String> inConflict(Layout layout, String statement) {
-        Map<String, String> columns = new HashMap<>(layout().columns());
-        columns.putAll(layout.columns());
-        return Conditions.inConflict(
-                new Layout(layout.table(), columns, layout.constants(), layout.writes())
-                        .resolve(statement)
-                        .text(),
-                List.of("MessageId", "Source", "Topic", "Status", "CorrelationId", "LastError", "Payload"),
-                List.of("MessageIdNew", "SourceNew", "MessageKey", "ExactKey", "Consumer", "TenantId"));
-    }
-
-    /** What is chosen from two collations has none, and no varchar can be made of it (457). */
-    @ParameterizedTest(name = "{0}")
-    @MethodSource("everyStatement")
-    void aTextThatIsChosenFromTwoColumnsSaysItsCollation(String name, String statement) {
-        assertThat(statement).doesNotContainPattern("THEN \\{last_error}\\s+ELSE \\w\\.\\w+ (?!COLLATE)");
-    }
-
-    /** A variable has the collation of the database, which may count by code point where others count by unit. */
-    @ParameterizedTest(name = "{0}")
-    @MethodSource("everyStatement")
-    void aTextThatIsCutSaysItsCollation(String name, String statement) {
-        assertThat(statement).doesNotContainPattern("SUBSTRING\\(@(?!bytes)|LEFT\\(@|LEN\\(@");
-    }
-
     /** A table with triggers refuses an OUTPUT that goes nowhere (334). */
     @ParameterizedTest(name = "{0}")
     @MethodSource("everyStatement")
@@ -286,22 +216,6 @@ class TsqlTest {
                     .hasSizeGreaterThan(8)
                     .allSatisfy(index -> assertThat(index.group()).contains("ALLOW_PAGE_LOCKS = OFF"));
         }
-    }
-
-    private static List<String> comparedWithoutCollation(String statement) {
-        return Pattern.compile("DECLARE @\\w+ TABLE \\((.*?)\\);", Pattern.DOTALL)
-                .matcher(statement)
-                .results()
-                .flatMap(table -> Pattern.compile("(\\w+) nvarchar\\(\\w+\\) (?!COLLATE)")
-                        .matcher(table.group(1))
-                        .results())
-                .map(column -> column.group(1))
-                .distinct()
-                .filter(column -> Pattern.compile(
-                                "\\b\\w\\." + column + "\\b( \\+ N'.')? [=<>]|[=<>] \\w\\." + column + "\\b")
-                        .matcher(statement)
-                        .find())
-                .toList();
     }
 
     @Test

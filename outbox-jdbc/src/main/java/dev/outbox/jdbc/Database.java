@@ -15,6 +15,11 @@ public enum Database {
         this.product = product;
     }
 
+    /** As the driver names it. */
+    public String product() {
+        return product;
+    }
+
     /**
      * What this connection leads to, as its driver says.
      *

@@ -140,4 +140,15 @@ class OutboxMetricsTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("table");
     }
+
+    @Test
+    void aKindOfEventThatALaterVersionBringsIsIgnored() {
+        record Unheard() implements OutboxEvent {}
+
+        metrics.on(new Unheard());
+
+        assertThat(registry.getMeters())
+                .allSatisfy(meter -> assertThat(meter.measure())
+                        .allSatisfy(m -> assertThat(m.getValue()).isZero()));
+    }
 }

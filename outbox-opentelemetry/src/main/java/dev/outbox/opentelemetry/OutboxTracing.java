@@ -3,9 +3,9 @@ package dev.outbox.opentelemetry;
 import dev.outbox.Outbox;
 import dev.outbox.delivery.BatchDestination;
 import dev.outbox.delivery.Destination;
-import dev.outbox.delivery.Handlers;
 import dev.outbox.delivery.Routes;
 import dev.outbox.delivery.TransactionalDestination;
+import dev.outbox.delivery.TransactionalRoutes;
 import dev.outbox.internal.Require;
 import io.opentelemetry.api.OpenTelemetry;
 
@@ -64,12 +64,14 @@ public final class OutboxTracing {
     /**
      * As {@link #to}, for a destination or handler whose effects commit with the item.
      *
-     * @throws IllegalArgumentException for {@link Handlers}: a poller has to see each of them to know whether it accepts messages
+     * @throws IllegalArgumentException for {@link TransactionalRoutes}: a poller has to see each of them to know whether it
+     *     accepts messages
      */
     public TransactionalDestination inTransaction(TransactionalDestination destination) {
-        if (Require.present("destination", destination) instanceof Handlers) {
-            throw new IllegalArgumentException("wrap each handler, on(topic, tracing.inTransaction(...)), not the"
-                    + " handlers as a whole: the poller has to see each of them to know whether it accepts messages");
+        if (Require.present("destination", destination) instanceof TransactionalRoutes) {
+            throw new IllegalArgumentException(
+                    "wrap what each route leads to, route(topic, tracing.inTransaction(...)), not the"
+                            + " routes as a whole: the poller has to see each of them to know whether it accepts messages");
         }
         return new TracedTransactionalDestination(spans, destination);
     }

@@ -11,9 +11,10 @@ import dev.outbox.OutboxException;
 import dev.outbox.Stage;
 import dev.outbox.WorkItem;
 import dev.outbox.delivery.Destination;
-import dev.outbox.delivery.Handlers;
 import dev.outbox.delivery.Outcome;
 import dev.outbox.delivery.RetryAfterException;
+import dev.outbox.delivery.TransactionalDestination;
+import dev.outbox.delivery.TransactionalRoutes;
 import dev.outbox.testkit.InMemoryOutbox;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.Span;
@@ -244,16 +245,16 @@ class OutboxTracingTest {
     }
 
     @Test
-    void routesAndHandlersAreWrappedOneByOneSoThatEachKeepsItsRoute() {
+    void routesAreWrappedOneByOneSoThatEachIsKnownToThePoller() {
         Destination routes = Destination.byTopic().route("a", item -> {});
-        Handlers handlers = Handlers.on("a", (tx, item) -> {});
+        TransactionalRoutes transactional = TransactionalDestination.byTopic().route("a", (tx, item) -> {});
 
         assertThatThrownBy(() -> tracing.to(routes))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("route(topic, tracing.to(...))");
-        assertThatThrownBy(() -> tracing.inTransaction(handlers))
+        assertThatThrownBy(() -> tracing.inTransaction(transactional))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("on(topic, tracing.inTransaction(...))");
+                .hasMessageContaining("route(topic, tracing.inTransaction(...))");
     }
 
     @Test

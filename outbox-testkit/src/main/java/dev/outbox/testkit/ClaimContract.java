@@ -80,7 +80,7 @@ interface ClaimContract {
             assertThat(item.headers()).isEqualTo(message.headers());
             assertThat(item.correlationId()).isEqualTo("correlation ä");
             assertThat(item.tenantId()).isEqualTo("tenant-7");
-            assertThat(item.message().contentType()).isEqualTo("application/json; charset=utf-8");
+            assertThat(item.contentType()).isEqualTo("application/json; charset=utf-8");
             assertThat(item.message().priority()).isEqualTo(Priority.HIGH);
         });
     }
@@ -98,7 +98,7 @@ interface ClaimContract {
             assertThat(item.headers()).isEmpty();
             assertThat(item.correlationId()).isNull();
             assertThat(item.tenantId()).isNull();
-            assertThat(item.message().contentType()).isNull();
+            assertThat(item.contentType()).isNull();
             assertThat(item.message().priority()).isEqualTo(Priority.NORMAL);
         });
     }

@@ -17,8 +17,8 @@ import dev.outbox.Receipt;
 import dev.outbox.Receipt.Kind;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
-import dev.outbox.delivery.Handlers;
-import dev.outbox.delivery.UnknownTopic;
+import dev.outbox.delivery.TransactionalDestination;
+import dev.outbox.delivery.UnroutedTopic;
 import dev.outbox.event.OutboxEvent;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,7 +43,7 @@ interface HandlingContract {
                         .priority(Priority.HIGH));
         List<WorkItem> handled = new ArrayList<>();
 
-        scenario.poll(inbox, Handlers.on(TOPIC, (tx, item) -> {
+        scenario.poll(inbox, TransactionalDestination.byTopic().route(TOPIC, (tx, item) -> {
             handled.add(item);
             scenario.writeEffect(tx, item.messageId());
         }));
@@ -56,7 +56,7 @@ interface HandlingContract {
         assertThat(item.headers()).containsEntry("traceparent", "00-1").containsValue("order");
         assertThat(item.correlationId()).isEqualTo("c-1");
         assertThat(item.tenantId()).isEqualTo("t-1");
-        assertThat(item.message().contentType()).isEqualTo("application/json");
+        assertThat(item.contentType()).isEqualTo("application/json");
         assertThat(item.message().priority()).isEqualTo(Priority.HIGH);
         assertItem(inbox, "m-1", Status.DONE, 1);
         assertThat(scenario.effects()).containsExactly("m-1");
@@ -124,7 +124,7 @@ interface HandlingContract {
                 .isEqualTo(before);
         assertItem(inbox, "m-1", Status.READY, 1);
         scenario.advance(Duration.ofSeconds(1));
-        scenario.poll(inbox, Handlers.on(TOPIC, scenario.writingEffects()));
+        scenario.poll(inbox, TransactionalDestination.byTopic().route(TOPIC, scenario.writingEffects()));
         assertThat(scenario.effects()).containsExactly("m-1");
     }
 
@@ -237,10 +237,10 @@ interface HandlingContract {
         Inbox inbox = scenario.inbox();
         scenario.enqueue(inbox, item("m-1").topic("unheard.of"));
 
-        scenario.poll(inbox, Handlers.on(TOPIC, scenario.writingEffects()));
+        scenario.poll(inbox, TransactionalDestination.byTopic().route(TOPIC, scenario.writingEffects()));
 
         assertItem(inbox, "m-1", Status.READY, 0);
-        scenario.poll(inbox, Handlers.on("unheard.of", scenario.writingEffects()));
+        scenario.poll(inbox, TransactionalDestination.byTopic().route("unheard.of", scenario.writingEffects()));
         assertItem(inbox, "m-1", Status.DONE, 1);
     }
 
@@ -249,10 +249,14 @@ interface HandlingContract {
         Inbox inbox = scenario.inbox();
         scenario.enqueue(inbox, item("m-1").topic("unheard.of"));
 
-        scenario.poll(inbox, Handlers.on(TOPIC, scenario.writingEffects()).unknown(UnknownTopic.RETRY));
+        scenario.poll(
+                inbox,
+                TransactionalDestination.byTopic()
+                        .route(TOPIC, scenario.writingEffects())
+                        .otherwise(UnroutedTopic.RETRY));
 
         assertItem(inbox, "m-1", Status.READY, 1);
-        assertThat(known(inbox, "m-1").lastError()).contains("no handler for topic unheard.of");
+        assertThat(known(inbox, "m-1").lastError()).contains("no route for topic unheard.of");
     }
 
     @Test
@@ -260,10 +264,14 @@ interface HandlingContract {
         Inbox inbox = scenario.inbox();
         scenario.enqueue(inbox, item("m-1").topic("unheard.of"));
 
-        scenario.poll(inbox, Handlers.on(TOPIC, scenario.writingEffects()).unknown(UnknownTopic.DEAD));
+        scenario.poll(
+                inbox,
+                TransactionalDestination.byTopic()
+                        .route(TOPIC, scenario.writingEffects())
+                        .otherwise(UnroutedTopic.DEAD));
 
         assertItem(inbox, "m-1", Status.DEAD, 1);
-        assertThat(known(inbox, "m-1").lastError()).contains("no handler for topic unheard.of");
+        assertThat(known(inbox, "m-1").lastError()).contains("no route for topic unheard.of");
     }
 
     @Test
@@ -272,7 +280,11 @@ interface HandlingContract {
         Inbox inbox = scenario.inbox(InboxSettings.of(CONSUMER).listener(events::add));
         scenario.enqueue(inbox, item("m-1").topic("unheard.of"));
 
-        scenario.poll(inbox, Handlers.on(TOPIC, scenario.writingEffects()).unknown(UnknownTopic.IGNORE));
+        scenario.poll(
+                inbox,
+                TransactionalDestination.byTopic()
+                        .route(TOPIC, scenario.writingEffects())
+                        .otherwise(UnroutedTopic.IGNORE));
 
         assertItem(inbox, "m-1", Status.DONE, 1);
         assertThat(scenario.effects()).isEmpty();

@@ -8,6 +8,7 @@ import dev.outbox.Stage;
 import dev.outbox.delivery.Poller;
 import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.delivery.internal.LocalWakeUp;
+import dev.outbox.internal.CollectingStage;
 import dev.outbox.internal.Require;
 import dev.outbox.spi.Source;
 import java.sql.Connection;
@@ -115,7 +116,7 @@ public final class InMemoryOutbox implements Outbox {
 
     @Override
     public Stage stage() {
-        return Stage.over(this, InMemoryStore::identified);
+        return new CollectingStage(this, InMemoryStore::identified);
     }
 
     /** The same one: its commits wake the pollers anyway. */

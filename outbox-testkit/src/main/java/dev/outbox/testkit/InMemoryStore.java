@@ -177,6 +177,18 @@ public final class InMemoryStore {
         return rows.values();
     }
 
+    /** The unfinished rows of each key, with Dead ones that block it; the caller holds this store's monitor. */
+    Map<String, List<Row>> unfinishedByKey() {
+        Map<String, List<Row>> byKey = new LinkedHashMap<>();
+        for (Row row : rows()) {
+            String key = row.key();
+            if (key != null && (!row.isFinished() || row.blocksKey)) {
+                byKey.computeIfAbsent(key, k -> new ArrayList<>()).add(row);
+            }
+        }
+        return byKey;
+    }
+
     /** The live row, or null; the caller holds this store's monitor. */
     @Nullable
     Row row(String itemId) {

@@ -1,6 +1,7 @@
 package dev.outbox.testkit;
 
 import static dev.outbox.testkit.BrokenSource.claiming;
+import static dev.outbox.testkit.Mutant.mutant;
 
 import dev.outbox.Priority;
 import dev.outbox.Status;
@@ -18,6 +19,65 @@ import java.util.concurrent.atomic.AtomicReference;
 /** Sources that are wrong about the bytes of a claim, or about what a claim reports. */
 final class BrokenByteBounds {
     private BrokenByteBounds() {}
+
+    static List<Mutant> mutants() {
+        return List.of(
+                mutant(
+                        "the bound in bytes is ignored",
+                        BrokenByteBounds::bytesIgnored,
+                        "aClaimEndsWithTheItemThatReachesTheBound",
+                        "anItemAboveTheBoundComesAloneIfItIsFirst",
+                        "aRunThatWasCutHasNoGap",
+                        "keysTakeTurnsAlthoughEachClaimIsCut"),
+                mutant(
+                        "an item above the bound is left out",
+                        BrokenByteBounds::largeItemsLeftOut,
+                        "anItemAboveTheBoundComesAloneIfItIsFirst",
+                        "smallItemsDoNotKeepALargeOneWaiting",
+                        "whatACutClaimLeftIsClaimedNext",
+                        "delayedItemsThatACutClaimLeftAreClaimedNext"),
+                mutant(
+                        "a claim that was cut says that there is no more",
+                        BrokenByteBounds::cutMeansNoMore,
+                        "aClaimEndsWithTheItemThatReachesTheBound",
+                        "whatACutClaimLeftIsClaimedNext",
+                        "itemsOfATopicThatACutClaimLeftAreClaimedNext"),
+                mutant(
+                        "marks pass what a cut claim left",
+                        BrokenByteBounds::marksPassWhatWasCut,
+                        "aClaimEndsWithTheItemThatReachesTheBound",
+                        "whatACutClaimLeftIsClaimedNext",
+                        "delayedItemsThatACutClaimLeftAreClaimedNext",
+                        "itemsOfATopicThatACutClaimLeftAreClaimedNext"),
+                mutant("a cut leaves gaps in runs", BrokenByteBounds::runsWithGaps, "aRunThatWasCutHasNoGap"),
+                mutant(
+                        "bulk always counts first",
+                        BrokenByteBounds::bulkFirst,
+                        "urgentItemsDoNotWaitForLargeBulkItems"),
+                mutant(
+                        "urgent items always count first",
+                        BrokenByteBounds::urgentFirst,
+                        "everyBandGetsItsShareOfABatch",
+                        "everyBandGetsItsShareOfABatchOfATopic",
+                        "everyBandGetsItsShareOfDelayedItems",
+                        "normalIsServedEvenOneItemAtATime",
+                        "normalItemsAreNotStarvedByLargeUrgentItems",
+                        "delayedNormalItemsAreNotStarvedByLargeUrgentItems",
+                        "bulkItemsAreNotStarvedByLargeUrgentItems",
+                        "keysAreNotStarvedByUrgentKeysWithLargeItems"),
+                mutant(
+                        "the cursor passes heads that a cut claim left",
+                        BrokenByteBounds::cursorPassesHeads,
+                        "keysTakeTurnsAlthoughEachClaimIsCut"),
+                mutant(
+                        "a claim does not report what it reclaimed",
+                        BrokenByteBounds::unreportedReclaims,
+                        "aClaimReportsTheItemsThatItReclaimed"),
+                mutant(
+                        "what is Dead counts as reclaimed",
+                        BrokenByteBounds::deadAreReclaimed,
+                        "anItemThatBecameDeadWasNotReclaimed"));
+    }
 
     private static ClaimRequest unbounded(ClaimRequest request) {
         return request.maxBytes(Integer.MAX_VALUE);

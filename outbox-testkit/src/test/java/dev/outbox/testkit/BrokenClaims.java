@@ -1,11 +1,16 @@
 package dev.outbox.testkit;
 
+import static dev.outbox.testkit.BrokenSource.claiming;
+import static dev.outbox.testkit.Mutant.RANDOM;
+import static dev.outbox.testkit.Mutant.mutant;
+
 import dev.outbox.Message;
 import dev.outbox.OnDead;
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Source;
 import dev.outbox.testkit.InMemoryStore.Row;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,166 +24,195 @@ import java.util.Set;
 final class BrokenClaims {
     private BrokenClaims() {}
 
-    static final class OneTokenForEver extends BrokenSource {
-        OneTokenForEver(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                Claim claim = super.claim(request);
-                claim.items().forEach(item -> store.row(item.id()).ownerToken = "worker-1");
-                return new Claim("worker-1", claim.at(), claim.items(), claim.dead(), claim.more());
-            }
-        }
+    static List<Mutant> mutants() {
+        return List.of(
+                mutant(
+                        "the owner token is the worker's name",
+                        BrokenClaims::oneTokenForEver,
+                        "everyClaimDrawsAFreshOwnerToken",
+                        "aWorkerThatLostItsLeaseCanChangeNothing",
+                        RANDOM),
+                mutant(
+                        "the attempt is not counted",
+                        BrokenClaims::uncountedAttempts,
+                        "claimedItemsAreProcessingAndTheirAttemptIsCounted",
+                        "anItemThatKillsItsWorkersEndsDeadAfterItsLastAttempt",
+                        RANDOM),
+                mutant(
+                        "a claim does not know the last attempt",
+                        BrokenClaims::endlessAttempts,
+                        "anItemWhoseAttemptsAreUsedUpBecomesDeadAndIsReported",
+                        "aHeadThatKilledItsWorkersIsSkipped",
+                        RANDOM),
+                mutant(
+                        "a claim does not report the dead",
+                        BrokenClaims::unreportedDead,
+                        "anItemWhoseAttemptsAreUsedUpBecomesDeadAndIsReported",
+                        RANDOM),
+                mutant(
+                        "expired leases are never found",
+                        BrokenClaims::leasesForEver,
+                        "anItemWhoseLeaseRanOutIsClaimableByAnotherSource",
+                        "aRunWhoseLeaseRanOutIsClaimedAgainFromItsHead",
+                        "anExpiredItemIsFoundAmongItsTopics",
+                        RANDOM),
+                mutant(
+                        "leased items are claimed again",
+                        BrokenClaims::noLeases,
+                        "claimedItemsAreNotClaimableBySomebodyElseNorAgain",
+                        "anItemIsNotClaimableBeforeItsLeaseRunsOut",
+                        "noItemIsLeasedTwiceByNodesThatClaimAtTheSameMoment",
+                        RANDOM),
+                mutant(
+                        "the due time is ignored",
+                        BrokenClaims::dueIgnored,
+                        "aDelayedItemIsClaimableOnceItIsDue",
+                        "aRetriedItemIsClaimableOnlyAfterItsDelay",
+                        "aHeadWithAFutureDueDelaysItsKey",
+                        RANDOM),
+                mutant(
+                        "an expired item never blocks",
+                        BrokenClaims::expiredNeverBlock,
+                        "anItemWhoseLastLeaseRanOutBlocksIfTheClaimSaysSo"),
+                mutant(
+                        "the age counts from when an item was stored",
+                        BrokenClaims::ageFromTheStorage,
+                        "aDelayedItemIsFirstDueAtItsDueTime",
+                        "aRequeuedItemIsFirstDueWhenItIsRequeued"),
+                mutant(
+                        "the age counts from a due time before an item was stored",
+                        BrokenClaims::ageFromTheDueTimeGiven,
+                        "aDueTimeInThePastMakesNoItemOlder"),
+                mutant(
+                        "the age counts from the last expiry",
+                        BrokenClaims::ageFromTheExpiry,
+                        "aLeaseThatRanOutDoesNotChangeWhenAnItemWasFirstDue",
+                        "aLeaseThatRanOutDoesNotChangeWhenTheItemsOfARunWereFirstDue",
+                        RANDOM),
+                mutant(
+                        "a requeued item keeps its age",
+                        BrokenClaims::requeueKeepsTheAge,
+                        "aRequeuedItemIsFirstDueWhenItIsRequeued"),
+                mutant(
+                        "the next due is that of any row",
+                        NextDueOfAnyRow::new,
+                        "itemsBehindALeasedHeadAreNotNext",
+                        "itemsBehindADelayedHeadAreNotNext",
+                        "aWaitingItemIsNextAlthoughAKeyIsBlocked"),
+                mutant(
+                        "topics are ignored",
+                        TopicsIgnored::new,
+                        "aClaimTakesOnlyTheTopicsItAskedFor",
+                        "theNextDueCountsOnlyTheTopicsItAskedFor"),
+                mutant(
+                        "a claim looks at the first rows only",
+                        BrokenClaims::shortSighted,
+                        "aBacklogOfAnotherTopicHidesNothing",
+                        "aBacklogOfKeysOfAnotherTopicHidesNothing",
+                        "hundredsOfKeysThatAreBackingOffDoNotHideAReadyOne",
+                        "aFreshSourceFindsTheReadyKeyAmongHundredsThatAreDelayed"),
+                mutant(
+                        "a claim takes one more than asked for",
+                        BrokenClaims::oneMore,
+                        "aClaimLeasesNoMoreThanItWasAskedFor",
+                        RANDOM),
+                mutant(
+                        "a claim always says that there is more",
+                        BrokenClaims::alwaysMore,
+                        "anEmptySourceClaimsNothingAndSaysThatThereIsNoMore"),
+                mutant(
+                        "headers are lost",
+                        BrokenClaims::headersLost,
+                        "aTextMessageComesWithAllItsFields",
+                        "headersMayHoldAnyCharacter"));
     }
 
-    static final class UncountedAttempts extends BrokenSource {
-        UncountedAttempts(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                Claim claim = super.claim(request);
-                claim.items().forEach(item -> store.row(item.id()).attempts--);
-                return claim;
-            }
-        }
+    static Source oneTokenForEver(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            Claim claim = source.honestClaim(request);
+            claim.items().forEach(item -> store.row(item.id()).ownerToken = "worker-1");
+            return new Claim("worker-1", claim.at(), claim.items(), claim.dead(), claim.more());
+        });
     }
 
-    static final class EndlessAttempts extends BrokenSource {
-        EndlessAttempts(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            return super.claim(
-                    new ClaimRequest(request.count(), request.lease(), 1_000_000, request.topics(), request.owner())
-                            .onDead(request.onDead()));
-        }
+    static Source uncountedAttempts(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            Claim claim = source.honestClaim(request);
+            claim.items().forEach(item -> store.row(item.id()).attempts--);
+            return claim;
+        });
     }
 
-    static final class UnreportedDead extends BrokenSource {
-        UnreportedDead(InMemoryStore store) {
-            super(store);
-        }
+    static Source endlessAttempts(InMemoryStore store) {
+        return claiming(
+                store,
+                (source, request) -> source.honestClaim(
+                        new ClaimRequest(request.count(), request.lease(), 1_000_000, request.topics(), request.owner())
+                                .onDead(request.onDead())));
+    }
 
-        @Override
-        public Claim claim(ClaimRequest request) {
-            Claim claim = super.claim(request);
+    static Source unreportedDead(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            Claim claim = source.honestClaim(request);
             return new Claim(claim.ownerToken(), claim.at(), claim.items(), List.of(), claim.more());
-        }
+        });
     }
 
-    static final class LeasesForEver extends BrokenSource {
-        LeasesForEver(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                Claim claim = super.claim(request);
-                claim.items().forEach(item -> store.row(item.id()).lockedUntil = Instant.MAX);
-                return claim;
-            }
-        }
+    static Source leasesForEver(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            Claim claim = source.honestClaim(request);
+            claim.items().forEach(item -> store.row(item.id()).lockedUntil = Instant.MAX);
+            return claim;
+        });
     }
 
-    static final class NoLeases extends BrokenSource {
-        NoLeases(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                Claim claim = super.claim(request);
-                claim.items().forEach(item -> store.row(item.id()).lockedUntil = Instant.MIN);
-                return claim;
-            }
-        }
+    static Source noLeases(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            Claim claim = source.honestClaim(request);
+            claim.items().forEach(item -> store.row(item.id()).lockedUntil = Instant.MIN);
+            return claim;
+        });
     }
 
-    static final class DueIgnored extends BrokenSource {
-        DueIgnored(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                rows().forEach(row -> row.due = Instant.MIN);
-                return super.claim(request);
-            }
-        }
+    static Source dueIgnored(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            source.rows().forEach(row -> row.due = Instant.MIN);
+            return source.honestClaim(request);
+        });
     }
 
-    static final class AgeFromTheStorage extends BrokenSource {
-        AgeFromTheStorage(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                rows().forEach(row -> row.firstDue = row.createdOn);
-                return super.claim(request);
-            }
-        }
+    static Source ageFromTheStorage(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            source.rows().forEach(row -> row.firstDue = row.createdOn);
+            return source.honestClaim(request);
+        });
     }
 
-    static final class AgeFromTheDueTimeGiven extends BrokenSource {
-        AgeFromTheDueTimeGiven(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                rows().stream()
-                        .filter(row -> row.message.due() != null)
-                        .forEach(row -> row.firstDue = row.message.due());
-                return super.claim(request);
-            }
-        }
+    static Source ageFromTheDueTimeGiven(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            source.rows().stream()
+                    .filter(row -> row.message.due() != null)
+                    .forEach(row -> row.firstDue = row.message.due());
+            return source.honestClaim(request);
+        });
     }
 
-    static final class AgeFromTheExpiry extends BrokenSource {
-        AgeFromTheExpiry(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                Instant now = store.clock.instant();
-                rows().stream()
-                        .filter(row -> row.status == Status.PROCESSING && !row.isLeased(now))
-                        .forEach(row -> row.firstDue = now);
-                return super.claim(request);
-            }
-        }
+    static Source ageFromTheExpiry(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            Instant now = store.clock.instant();
+            source.rows().stream()
+                    .filter(row -> row.status == Status.PROCESSING && !row.isLeased(now))
+                    .forEach(row -> row.firstDue = now);
+            return source.honestClaim(request);
+        });
     }
 
-    static final class RequeueKeepsTheAge extends BrokenSource {
-        private final Map<String, Instant> first = new HashMap<>();
-
-        RequeueKeepsTheAge(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                rows().forEach(row -> row.firstDue = first.computeIfAbsent(row.id, id -> row.firstDue));
-                return super.claim(request);
-            }
-        }
+    static Source requeueKeepsTheAge(InMemoryStore store) {
+        Map<String, Instant> first = new HashMap<>();
+        return claiming(store, (source, request) -> {
+            source.rows().forEach(row -> row.firstDue = first.computeIfAbsent(row.id, id -> row.firstDue));
+            return source.honestClaim(request);
+        });
     }
 
     static final class NextDueOfAnyRow extends BrokenSource {
@@ -197,15 +231,8 @@ final class BrokenClaims {
         }
     }
 
-    static final class ExpiredNeverBlock extends BrokenSource {
-        ExpiredNeverBlock(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            return super.claim(request.onDead(OnDead.SKIP));
-        }
+    static Source expiredNeverBlock(InMemoryStore store) {
+        return claiming(store, (source, request) -> source.honestClaim(request.onDead(OnDead.SKIP)));
     }
 
     static final class TopicsIgnored extends BrokenSource {
@@ -226,54 +253,30 @@ final class BrokenClaims {
         }
     }
 
-    static final class ShortSighted extends BrokenSource {
-        ShortSighted(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                Set<Row> seen = Set.copyOf(rows().stream()
-                        .filter(row -> !row.isFinished())
-                        .limit(500)
-                        .toList());
-                return blindTo(row -> !seen.contains(row), () -> super.claim(request));
-            }
-        }
+    static Source shortSighted(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            Set<Row> seen = Set.copyOf(source.rows().stream()
+                    .filter(row -> !row.isFinished())
+                    .limit(500)
+                    .toList());
+            return source.blindTo(row -> !seen.contains(row), () -> source.honestClaim(request));
+        });
     }
 
-    static final class OneMore extends BrokenSource {
-        OneMore(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            return super.claim(request.count(request.count() + 1));
-        }
+    static Source oneMore(InMemoryStore store) {
+        return claiming(store, (source, request) -> source.honestClaim(request.count(request.count() + 1)));
     }
 
-    static final class AlwaysMore extends BrokenSource {
-        AlwaysMore(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            Claim claim = super.claim(request);
+    static Source alwaysMore(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            Claim claim = source.honestClaim(request);
             return new Claim(claim.ownerToken(), claim.at(), claim.items(), claim.dead(), true);
-        }
+        });
     }
 
-    static final class HeadersLost extends BrokenSource {
-        HeadersLost(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            Claim claim = super.claim(request);
+    static Source headersLost(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            Claim claim = source.honestClaim(request);
             List<WorkItem> items = claim.items().stream()
                     .map(item -> new WorkItem(
                             item.id(),
@@ -283,6 +286,6 @@ final class BrokenClaims {
                             Message.to(item.topic()).payload(item.payload())))
                     .toList();
             return new Claim(claim.ownerToken(), claim.at(), items, claim.dead(), claim.more());
-        }
+        });
     }
 }

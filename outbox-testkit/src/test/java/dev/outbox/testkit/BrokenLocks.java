@@ -1,9 +1,12 @@
 package dev.outbox.testkit;
 
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
+import static dev.outbox.testkit.BrokenSource.claiming;
+import static dev.outbox.testkit.BrokenSource.settling;
+import static dev.outbox.testkit.Mutant.mutant;
+
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
+import dev.outbox.spi.Source;
 import dev.outbox.spi.Unchanged;
 import java.time.Duration;
 import java.util.List;
@@ -13,23 +16,42 @@ import java.util.Set;
 final class BrokenLocks {
     private BrokenLocks() {}
 
-    static final class ClaimsLocked extends BrokenSource {
-        ClaimsLocked(InMemoryStore store) {
-            super(store);
-        }
+    static List<Mutant> mutants() {
+        return List.of(
+                mutant(
+                        "locked items are claimed",
+                        BrokenLocks::claimsLocked,
+                        "aClaimLeavesLockedItemsAndTakesTheOthers",
+                        "aClaimTakesARunUpToItsFirstLockedItem",
+                        "expiredLeasesAreFoundBesideALockedItem"),
+                mutant(
+                        "a locked item counts as lost",
+                        LockedIsLost::new,
+                        "aRenewalAnswersLockedItemsAndRenewsTheOthers",
+                        "aSettleAnswersLockedItemsAndSettlesTheOthers",
+                        "aKeyIsSettledUpToItsFirstLockedItem",
+                        "anItemThatHoldsBackItsKeyGivesNothingBackWhileItIsLocked"),
+                mutant(
+                        "one locked item keeps all from being renewed",
+                        OneLocksAllRenewals::new,
+                        "aRenewalAnswersLockedItemsAndRenewsTheOthers"),
+                mutant(
+                        "a key is settled past a locked item",
+                        BrokenLocks::settlesPastLocked,
+                        "aKeyIsSettledUpToItsFirstLockedItem",
+                        "anItemThatHoldsBackItsKeyGivesNothingBackWhileItIsLocked"));
+    }
 
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                Set<String> locked = Set.copyOf(store.locked);
-                store.locked.clear();
-                try {
-                    return super.claim(request);
-                } finally {
-                    store.locked.addAll(locked);
-                }
+    static Source claimsLocked(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            Set<String> locked = Set.copyOf(store.locked);
+            store.locked.clear();
+            try {
+                return source.honestClaim(request);
+            } finally {
+                store.locked.addAll(locked);
             }
-        }
+        });
     }
 
     static final class LockedIsLost extends BrokenSource {
@@ -67,18 +89,13 @@ final class BrokenLocks {
         }
     }
 
-    static final class SettlesPastLocked extends BrokenSource {
-        SettlesPastLocked(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Unchanged settle(List<Settlement> settlements) {
+    static Source settlesPastLocked(InMemoryStore store) {
+        return settling(store, (source, settlements) -> {
             Unchanged unchanged = Unchanged.NONE;
             for (Settlement settlement : settlements) {
-                unchanged = unchanged.and(super.settle(List.of(settlement)));
+                unchanged = unchanged.and(source.honestSettle(List.of(settlement)));
             }
             return unchanged;
-        }
+        });
     }
 }

@@ -1,9 +1,13 @@
 package dev.outbox.testkit;
 
+import static dev.outbox.testkit.BrokenSource.claiming;
+import static dev.outbox.testkit.Mutant.mutant;
+
 import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Source;
 import dev.outbox.testkit.InMemoryStore.Row;
 import java.time.Instant;
 import java.util.HashMap;
@@ -16,44 +20,59 @@ import java.util.Set;
 final class BrokenMarks {
     private BrokenMarks() {}
 
-    static final class NothingLeftOut extends BrokenSource {
-        NothingLeftOut(InMemoryStore store) {
-            super(store);
-        }
+    static List<Mutant> mutants() {
+        return List.of(
+                mutant(
+                        "topics to leave out are not",
+                        BrokenMarks::nothingLeftOut,
+                        "aClaimLeavesOutTheTopicsThatItIsToldToLeave",
+                        "aTopicThatIsAskedForAndLeftOutIsLeftOut",
+                        "topicsThatAreLeftOutForAWhileLoseNothing"),
+                mutant(
+                        "a mark passes topics that were left out",
+                        BrokenMarks::markOfAllTopics,
+                        "topicsThatAreLeftOutForAWhileLoseNothing"),
+                mutant(
+                        "the last row of a stretch is left out",
+                        BrokenMarks::stretchTooShort,
+                        "noItemIsPassedByOnALongWay"),
+                mutant(
+                        "a mark passes all items of its due time",
+                        MarkPassesEqualTimes::new,
+                        "itemsOfOneDueTimeAreAllClaimed"),
+                mutant(
+                        "a head that was tried twice brings its run along",
+                        BrokenMarks::runsOfSuspects,
+                        "aHeadThatWasTriedTwiceComesAlone"),
+                mutant(
+                        "a search for expired leases that was full is not repeated",
+                        OneSearch::new,
+                        "allOfManyItemsWhoseLeasesRanOutAreFoundAtOnce"),
+                mutant(
+                        "what expires again comes back at once",
+                        BrokenMarks::neverPutOff,
+                        "itemsWhoseLeasesRanOutAgainComeBackAtDifferentTimes"));
+    }
 
-        @Override
-        public Claim claim(ClaimRequest request) {
-            return super.claim(request.except(Set.of()));
-        }
+    static Source nothingLeftOut(InMemoryStore store) {
+        return claiming(store, (source, request) -> source.honestClaim(request.except(Set.of())));
     }
 
     /** It passes what it was told to leave out. */
-    static final class MarkOfAllTopics extends BrokenSource {
-        private final Set<Row> passed = new HashSet<>();
-
-        MarkOfAllTopics(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                Claim claim = blindTo(passed::contains, () -> super.claim(request));
-                passed.addAll(rows());
-                return claim;
-            }
-        }
+    static Source markOfAllTopics(InMemoryStore store) {
+        Set<Row> passed = new HashSet<>();
+        return claiming(store, (source, request) -> {
+            Claim claim = source.blindTo(passed::contains, () -> source.honestClaim(request));
+            passed.addAll(source.rows());
+            return claim;
+        });
     }
 
-    static final class StretchTooShort extends BrokenSource {
-        StretchTooShort(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            return blindTo(row -> row.sequence % 4_096 == 0, () -> super.claim(request));
-        }
+    static Source stretchTooShort(InMemoryStore store) {
+        return claiming(
+                store,
+                (source, request) ->
+                        source.blindTo(row -> row.sequence % 4_096 == 0, () -> source.honestClaim(request)));
     }
 
     static final class MarkPassesEqualTimes extends BrokenSource {
@@ -103,48 +122,34 @@ final class BrokenMarks {
         }
     }
 
-    static final class NeverPutOff extends BrokenSource {
-        NeverPutOff(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                Instant now = store.clock.instant();
-                Map<Row, Integer> attempts = new HashMap<>();
-                rows().stream()
-                        .filter(row -> row.status == Status.PROCESSING && !row.isLeased(now) && row.attempts > 1)
-                        .forEach(row -> {
-                            attempts.put(row, row.attempts - 1);
-                            row.attempts = 1;
-                        });
-                Claim claim = super.claim(request);
-                attempts.forEach((row, before) -> row.attempts += before);
-                return claim;
-            }
-        }
+    static Source neverPutOff(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            Instant now = store.clock.instant();
+            Map<Row, Integer> attempts = new HashMap<>();
+            source.rows().stream()
+                    .filter(row -> row.status == Status.PROCESSING && !row.isLeased(now) && row.attempts > 1)
+                    .forEach(row -> {
+                        attempts.put(row, row.attempts - 1);
+                        row.attempts = 1;
+                    });
+            Claim claim = source.honestClaim(request);
+            attempts.forEach((row, before) -> row.attempts += before);
+            return claim;
+        });
     }
 
-    static final class RunsOfSuspects extends BrokenSource {
-        RunsOfSuspects(InMemoryStore store) {
-            super(store);
-        }
-
-        @Override
-        public Claim claim(ClaimRequest request) {
-            synchronized (store) {
-                Map<Row, Integer> attempts = new HashMap<>();
-                rows().stream()
-                        .filter(row -> row.status == Status.READY && row.attempts > 1)
-                        .forEach(row -> {
-                            attempts.put(row, row.attempts - 1);
-                            row.attempts = 1;
-                        });
-                Claim claim = super.claim(request);
-                attempts.forEach((row, before) -> row.attempts += before);
-                return claim;
-            }
-        }
+    static Source runsOfSuspects(InMemoryStore store) {
+        return claiming(store, (source, request) -> {
+            Map<Row, Integer> attempts = new HashMap<>();
+            source.rows().stream()
+                    .filter(row -> row.status == Status.READY && row.attempts > 1)
+                    .forEach(row -> {
+                        attempts.put(row, row.attempts - 1);
+                        row.attempts = 1;
+                    });
+            Claim claim = source.honestClaim(request);
+            attempts.forEach((row, before) -> row.attempts += before);
+            return claim;
+        });
     }
 }

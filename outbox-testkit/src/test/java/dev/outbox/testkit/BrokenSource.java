@@ -8,24 +8,20 @@ import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import dev.outbox.spi.Unchanged;
 import dev.outbox.testkit.InMemoryStore.Row;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** An honest source in the hands of somebody who perturbs its calls or tampers with its rows. */
-class BrokenSource implements Source {
+class BrokenSource extends ForwardingSource {
     final InMemoryStore store;
-    private final Source honest;
 
     BrokenSource(InMemoryStore store) {
+        super(store.source());
         this.store = store;
-        this.honest = store.source();
     }
 
     /** A claim that goes wrong. */
@@ -45,28 +41,29 @@ class BrokenSource implements Source {
         };
     }
 
-    @Override
-    public Claim claim(ClaimRequest request) {
-        return honestClaim(request);
+    /** A settle that goes wrong. */
+    interface BrokenSettle {
+        Unchanged settle(BrokenSource source, List<Settlement> settlements);
+    }
+
+    /** A source that is honest but for its settles. */
+    static Source settling(InMemoryStore store, BrokenSettle broken) {
+        return new BrokenSource(store) {
+            @Override
+            public Unchanged settle(List<Settlement> settlements) {
+                synchronized (store) {
+                    return broken.settle(this, settlements);
+                }
+            }
+        };
     }
 
     final Claim honestClaim(ClaimRequest request) {
-        return honest.claim(request);
+        return super.claim(request);
     }
 
-    @Override
-    public Unchanged settle(List<Settlement> settlements) {
-        return honest.settle(settlements);
-    }
-
-    @Override
-    public Unchanged renew(List<Lease> leases, Duration length) {
-        return honest.renew(leases, length);
-    }
-
-    @Override
-    public Optional<Duration> nextDue(Set<String> topics) {
-        return honest.nextDue(topics);
+    final Unchanged honestSettle(List<Settlement> settlements) {
+        return super.settle(settlements);
     }
 
     List<Row> rows() {

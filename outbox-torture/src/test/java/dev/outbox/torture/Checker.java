@@ -154,13 +154,15 @@ final class Checker {
         }
         int most = ChildSettings.maxAttempts(evidence.faults());
         for (Evidence.Change change : evidence.changes()) {
-            if (change.newStatus() == 3 && change.oldStatus() != 3 && change.newAttempts() < most) {
+            if (change.after().status() == 3
+                    && change.before().status() != 3
+                    && change.after().attempts() < most) {
                 verdict.add(
                         Violation.LOST,
                         "%s %d was given up at attempt %d of %d",
                         change.queue(),
                         change.sequence(),
-                        change.newAttempts(),
+                        change.after().attempts(),
                         most);
             }
         }
@@ -202,10 +204,10 @@ final class Checker {
         Set<Settled> applied = new HashSet<>();
         Set<Settled> finished = new HashSet<>();
         for (Evidence.Change change : evidence.changes()) {
-            if (change.oldStatus() == 1 && change.newStatus() != 1 && !change.expired()) {
-                applied.add(new Settled(change.item(), change.oldToken()));
-                if (change.newStatus() >= 2) {
-                    finished.add(new Settled(change.item(), change.oldToken()));
+            if (change.before().status() == 1 && change.after().status() != 1 && !change.expired()) {
+                applied.add(new Settled(change.item(), change.before().token()));
+                if (change.after().status() >= 2) {
+                    finished.add(new Settled(change.item(), change.before().token()));
                 }
             }
         }
@@ -239,10 +241,13 @@ final class Checker {
     private void renewals() {
         Map<Settled, Long> ends = new HashMap<>();
         for (Evidence.Change change : evidence.changes()) {
-            boolean over = change.newStatus() != 1
-                    || !String.valueOf(change.newToken()).equals(change.oldToken());
-            if (change.oldStatus() == 1 && change.oldToken() != null && over) {
-                ends.putIfAbsent(new Settled(change.item(), change.oldToken()), change.made());
+            boolean over = change.after().status() != 1
+                    || !String.valueOf(change.after().token())
+                            .equals(change.before().token());
+            if (change.before().status() == 1 && change.before().token() != null && over) {
+                ends.putIfAbsent(
+                        new Settled(change.item(), change.before().token()),
+                        change.times().made());
             }
         }
         for (History.Renewed renewed : evidence.seen().renewed()) {

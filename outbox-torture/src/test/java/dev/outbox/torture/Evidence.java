@@ -37,15 +37,50 @@ record Evidence(
     record Effect(String messageId, boolean altered) {}
 
     /**
+     * How a work item stands.
+     *
+     * @param token of its owner; null if it has none
+     */
+    record State(int status, String token, int attempts) {
+        /** Before it was inserted. */
+        static final State ABSENT = new State(-1, null, 0);
+
+        static State ready(int attempts) {
+            return new State(0, null, attempts);
+        }
+
+        static State leased(String token, int attempts) {
+            return new State(1, token, attempts);
+        }
+
+        static State done(int attempts) {
+            return new State(2, null, attempts);
+        }
+
+        static State dead(int attempts) {
+            return new State(3, null, attempts);
+        }
+    }
+
+    /**
+     * When a change happened, in milliseconds.
+     *
+     * @param began when its transaction did
+     * @param made when it was made, before its commit
+     * @param committed when its transaction was
+     */
+    record Times(long began, long made, long committed) {
+        static Times at(long millis) {
+            return new Times(millis, millis, millis);
+        }
+    }
+
+    /**
      * One change of a work item.
      *
      * @param xact the transaction that made it
-     * @param oldStatus -1 if it was inserted
-     * @param expired whether it ended a lease that had run out, and so was nobody's settle
+     * @param expired whether it ended a lease that had run out, so that no worker settled it
      * @param early whether that lease had not run out
-     * @param began when its transaction did, in milliseconds
-     * @param made when it was made, before its commit, in milliseconds
-     * @param committed when its transaction was, in milliseconds
      * @param due when the item is to be delivered, in milliseconds; 0 for at once
      */
     record Change(
@@ -54,61 +89,18 @@ record Evidence(
             String item,
             long sequence,
             String key,
-            int oldStatus,
-            int newStatus,
-            String oldToken,
-            String newToken,
-            int oldAttempts,
-            int newAttempts,
+            State before,
+            State after,
             boolean expired,
             boolean early,
-            long began,
-            long made,
-            long committed,
+            Times times,
             long due) {
-        /** One that was committed when it was made, of an item that is due at once. */
-        Change(
-                String xact,
-                String queue,
-                String item,
-                long sequence,
-                String key,
-                int oldStatus,
-                int newStatus,
-                String oldToken,
-                String newToken,
-                int oldAttempts,
-                int newAttempts,
-                boolean expired,
-                boolean early,
-                long began,
-                long made) {
-            this(
-                    xact,
-                    queue,
-                    item,
-                    sequence,
-                    key,
-                    oldStatus,
-                    newStatus,
-                    oldToken,
-                    newToken,
-                    oldAttempts,
-                    newAttempts,
-                    expired,
-                    early,
-                    began,
-                    made,
-                    made,
-                    0);
-        }
-
         boolean isInsert() {
-            return oldStatus == -1;
+            return before.status == -1;
         }
 
         boolean isClaim() {
-            return newStatus == 1 && newToken != null && !newToken.equals(oldToken);
+            return after.status == 1 && after.token != null && !after.token.equals(before.token);
         }
     }
 
@@ -187,17 +179,11 @@ record Evidence(
                         row.getString(3),
                         row.getLong(4),
                         row.getString(5),
-                        row.getInt(6),
-                        row.getInt(7),
-                        row.getString(8),
-                        row.getString(9),
-                        row.getInt(10),
-                        row.getInt(11),
+                        new State(row.getInt(6), row.getString(8), row.getInt(10)),
+                        new State(row.getInt(7), row.getString(9), row.getInt(11)),
                         row.getBoolean(12),
                         row.getBoolean(13),
-                        row.getLong(14),
-                        row.getLong(15),
-                        row.getLong(16),
+                        new Times(row.getLong(14), row.getLong(15), row.getLong(16)),
                         row.getLong(17)));
             }
         }

@@ -106,13 +106,13 @@ final class Lateness {
 
     private void apply(Change change) {
         Item item = items.computeIfAbsent(change.item(), id -> new Item(change));
-        long now = change.committed();
-        boolean settled = change.oldStatus() == 1 && change.newStatus() != 1;
+        long now = change.times().committed();
+        boolean settled = change.before().status() == 1 && change.after().status() != 1;
         boolean givenBack = settled
-                && change.newStatus() == 0
-                && change.newAttempts() < change.oldAttempts()
+                && change.after().status() == 0
+                && change.after().attempts() < change.before().attempts()
                 && change.due() <= now;
-        item.status = change.newStatus();
+        item.status = change.after().status();
         if (settled && !change.expired() && !givenBack && item.waitsSince != NOT_WAITING) {
             waits.add(new Wait(item, item.waitsSince, now, item.status == 2));
         }
@@ -165,8 +165,8 @@ final class Lateness {
         Map<String, TreeMap<Long, Long>> routes = new HashMap<>();
         for (Change change : evidence.changes()) {
             TreeMap<Long, Long> route = routes.computeIfAbsent(change.queue(), queue -> new TreeMap<>());
-            if (change.newStatus() == 2) {
-                route.put(change.committed(), 0L);
+            if (change.after().status() == 2) {
+                route.put(change.times().committed(), 0L);
             }
         }
         for (TreeMap<Long, Long> route : routes.values()) {

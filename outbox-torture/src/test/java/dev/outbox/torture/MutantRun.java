@@ -50,7 +50,7 @@ final class MutantRun {
         return List.of(
                 new Mutant(Mutants.NoTokenCheckOnSettle.class, Violation.FENCED, Fault.PAUSE),
                 new Mutant(Mutants.FencedSettleNotReported.class, Violation.FENCED, Fault.PAUSE),
-                new Mutant(Mutants.InSubqueryClaim.class, Violation.FENCED),
+                new Mutant(InSubqueryClaim.class, Violation.FENCED),
                 new Mutant(Mutants.ApplicationClock.class, Violation.FENCED, Fault.CLOCK_JUMP),
                 new Mutant(Mutants.NoStatusRecheck.class, Violation.FENCED),
                 new Mutant(Mutants.LowWaterMarkOnKeys.class, Violation.INVERTED, Fault.HOT_KEY),

@@ -15,21 +15,19 @@ import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.TransactionalSource;
 import dev.outbox.spi.Unchanged;
+import dev.outbox.testkit.ForwardingInbox;
+import dev.outbox.testkit.ForwardingOutbox;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import javax.sql.DataSource;
@@ -57,78 +55,13 @@ final class Mutants {
     static final class FencedSettleNotReported implements Variant {
         @Override
         public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
-            return new ForwardingSource(honest) {
+            return new ForwardingTransactionalSource(honest) {
                 @Override
                 public Unchanged settle(List<Settlement> settlements) {
                     super.settle(settlements);
                     return Unchanged.NONE;
                 }
             };
-        }
-    }
-
-    /** The planner may run the subquery once per row, and then its LIMIT limits nothing. */
-    static final class InSubqueryClaim implements Variant {
-        private static final String CLAIM = """
-                SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off;
-                SET LOCAL enable_hashagg = off; SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off;
-                UPDATE %1$s SET status = 1, owner_token = ?, attempt_count = attempt_count + 1,
-                    locked_until = now() + ? * interval '1 ms', processed_by = ?
-                WHERE status = 0 AND message_key IS NULL AND work_item_id IN (
-                    SELECT work_item_id FROM %1$s WHERE status = 0 AND message_key IS NULL
-                    ORDER BY sequence LIMIT ? FOR UPDATE SKIP LOCKED)
-                RETURNING work_item_id, sequence, attempt_count, created_on, topic, message_id, payload
-                """;
-
-        @Override
-        public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
-            String table = ChildSettings.fromProperties().tables().outbox();
-            return new ForwardingSource(honest) {
-                private int claims;
-
-                @Override
-                public Claim claim(ClaimRequest request) {
-                    // every other one is honest, so that keys and the inbox go on
-                    return claims++ % 2 == 0 || request.owner().endsWith("-inbox")
-                            ? super.claim(request)
-                            : claimUnkeyed(dataSource, table, request);
-                }
-            };
-        }
-
-        private static Claim claimUnkeyed(DataSource dataSource, String table, ClaimRequest request) {
-            String token = UUID.randomUUID().toString();
-            try (Connection connection = dataSource.getConnection()) {
-                connection.setAutoCommit(false);
-                List<WorkItem> items = new ArrayList<>();
-                try (PreparedStatement claim = connection.prepareStatement(CLAIM.formatted(table))) {
-                    claim.setObject(1, UUID.fromString(token));
-                    claim.setLong(2, request.lease().toMillis());
-                    claim.setString(3, request.owner());
-                    claim.setInt(4, request.count());
-                    boolean rows = claim.execute();
-                    while (!rows) {
-                        rows = claim.getMoreResults();
-                    }
-                    try (ResultSet row = claim.getResultSet()) {
-                        while (row.next()) {
-                            items.add(new WorkItem(
-                                    row.getString(1),
-                                    row.getLong(2),
-                                    row.getInt(3),
-                                    row.getObject(4, OffsetDateTime.class).toInstant(),
-                                    Message.to(row.getString(5))
-                                            .id(row.getString(6))
-                                            .payload(row.getString(7))));
-                        }
-                    }
-                }
-                connection.commit();
-                items.sort((a, b) -> Long.compare(a.sequence(), b.sequence()));
-                return new Claim(token, Instant.now(), items, List.of(), true);
-            } catch (SQLException e) {
-                throw new IllegalStateException(e);
-            }
         }
     }
 
@@ -211,7 +144,7 @@ final class Mutants {
     static final class AckOutsideTheHandlersTransaction implements Variant {
         @Override
         public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
-            return new ForwardingSource(honest) {
+            return new ForwardingTransactionalSource(honest) {
                 @Override
                 public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
                     return settle(settlements).lost();
@@ -306,7 +239,7 @@ final class Mutants {
 
         @Override
         public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
-            return new ForwardingSource(honest) {
+            return new ForwardingTransactionalSource(honest) {
                 private final Set<String> unkeyed = ConcurrentHashMap.newKeySet();
                 private final Queue<Held> held = new ConcurrentLinkedQueue<>();
 
@@ -355,7 +288,7 @@ final class Mutants {
     static final class ClaimsNotBoundedByBytes implements Variant {
         @Override
         public TransactionalSource source(TransactionalSource honest, DataSource dataSource) {
-            return new ForwardingSource(honest) {
+            return new ForwardingTransactionalSource(honest) {
                 @Override
                 public Claim claim(ClaimRequest request) {
                     return super.claim(request.maxBytes(Integer.MAX_VALUE));

@@ -81,10 +81,10 @@ final class Replay {
     private void apply(Change change) {
         Item item = items.computeIfAbsent(change.item(), id -> new Item(change.sequence()));
         checkItem(change, item);
-        item.status = change.newStatus();
-        item.token = change.newToken();
-        item.changed = change.made();
-        if (change.oldStatus() == 3) {
+        item.status = change.after().status();
+        item.token = change.after().token();
+        item.changed = change.times().made();
+        if (change.before().status() == 3) {
             item.requeued = true;
             requeued.add(change.item());
         }
@@ -98,24 +98,27 @@ final class Replay {
             return;
         }
         if (change.isClaim()) {
-            if (change.oldStatus() != 0) {
-                fenced(change, "was leased while it was %s", name(change.oldStatus()));
+            if (change.before().status() != 0) {
+                fenced(
+                        change,
+                        "was leased while it was %s",
+                        name(change.before().status()));
             }
-            if (change.newAttempts() != change.oldAttempts() + 1) {
+            if (change.after().attempts() != change.before().attempts() + 1) {
                 verdict.add(
                         Violation.STUCK,
                         "%s %d was leased without counting the attempt: if it kills workers, it does so for ever",
                         change.queue(),
                         change.sequence());
             }
-            String before = tokens.putIfAbsent(change.newToken(), change.xact());
+            String before = tokens.putIfAbsent(change.after().token(), change.xact());
             if (before != null && !before.equals(change.xact())) {
                 fenced(change, "was leased under a token of an earlier claim");
             }
-        } else if (change.oldStatus() == 2) {
-            fenced(change, "was Done and became %s", name(change.newStatus()));
-        } else if (change.oldStatus() == 0 && change.newStatus() >= 2) {
-            fenced(change, "became %s without a lease", name(change.newStatus()));
+        } else if (change.before().status() == 2) {
+            fenced(change, "was Done and became %s", name(change.after().status()));
+        } else if (change.before().status() == 0 && change.after().status() >= 2) {
+            fenced(change, "became %s without a lease", name(change.after().status()));
         }
         if (change.early()) {
             fenced(change, "was taken from its owner before the lease had run out");
@@ -129,9 +132,9 @@ final class Replay {
         Key key = keyOf(change);
         if (change.isClaim()) {
             for (Item other : key.leased.values()) {
-                boolean unseen = change.began() - other.changed < SEEN_MILLIS;
+                boolean unseen = change.times().began() - other.changed < SEEN_MILLIS;
                 boolean late = (other.requeued || items.get(change.item()).requeued) && unseen;
-                if (!change.newToken().equals(other.token) && !late) {
+                if (!change.after().token().equals(other.token) && !late) {
                     inverted(change, "was leased while %d of its key was another worker's", other.sequence);
                 }
             }
@@ -140,7 +143,7 @@ final class Replay {
                     inverted(change, "was leased before %d of its key", earlier.sequence);
                 }
             }
-        } else if (change.newStatus() == 2) {
+        } else if (change.after().status() == 2) {
             for (Item earlier : key.unfinished.headMap(change.sequence()).values()) {
                 if (!earlier.requeued) {
                     inverted(change, "was Done before %d of its key", earlier.sequence);

@@ -2,6 +2,7 @@ package dev.outbox.torture;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Inbox;
+import dev.outbox.Outbox;
 import dev.outbox.WorkQueue;
 import dev.outbox.delivery.Poller;
 import dev.outbox.delivery.PollerBuilder;
@@ -56,7 +57,7 @@ final class WorkerMain {
         });
         Variant variant = Variant.named(settings.variant());
         DataSource dataSource = variant.dataSource(pool);
-        PostgresOutbox outbox = ChildProcess.untilItWorks(() -> PostgresOutbox.builder(dataSource)
+        Outbox outbox = ChildProcess.untilItWorks(() -> PostgresOutbox.builder(dataSource)
                 .table(settings.tables().outbox())
                 .refreshInterval(Migration.REFRESH)
                 .build());

@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells listeners of events. An event is made only if somebody listens, and a listener that throws harms
+ * Tells listeners of events. An event is created only if there is a listener, and a listener that throws harms
  * neither the caller nor the other listeners.
  */
 public final class Emitter {
@@ -28,7 +28,7 @@ public final class Emitter {
         try {
             made = event.get();
         } catch (Throwable e) {
-            LOG.warn("an event could not be made, so no listener hears of it", e);
+            LOG.warn("an event could not be created, so listeners are not told of it", e);
             return;
         }
         for (OutboxListener listener : listeners) {

@@ -5,14 +5,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Removes batch after batch and rests after each for nine times as long as it took, so that of the time a purge lasts the
- * database works for it a tenth, and has the rest for whoever delivers. Thread-safe if its parts are.
+ * Removes batch after batch, and rests after each for nine times as long as the batch took. So the database works for a purge
+ * during a tenth of the time, and has the rest for deliveries. Thread-safe if its parts are.
  */
 public final class Purging {
-    /** Rests, by the time of the batch before. */
+    /** How many times the length of a batch the rest after it is. */
     private static final int RESTS = 9;
 
-    /** Whoever waits for the end of a purge, or for a heartbeat beside it, waits no longer for a rest. */
+    /** The longest rest: a caller may wait for the end of a purge, and a heartbeat for the end of a rest. */
     static final Duration LONGEST_REST = Duration.ofSeconds(10);
 
     /** A smaller batch is the last: what becomes old enough meanwhile waits for the next purge. */
@@ -27,7 +27,7 @@ public final class Purging {
         this.pause = pause;
     }
 
-    /** On the thread of whoever asks for it; who interrupts that ends the purge after the batch under way. */
+    /** A purge on the caller's thread; interrupting the thread stops it after the batch under way. */
     public static Purging byHand() {
         return new Purging(System::nanoTime, Purging::sleep);
     }

@@ -3,6 +3,7 @@ package dev.outbox.evolution.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.OutboxException;
 import dev.outbox.Status;
@@ -10,7 +11,6 @@ import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import dev.outbox.sqlserver.OnServer;
 import dev.outbox.sqlserver.Server;
-import dev.outbox.sqlserver.SqlServerInbox;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -25,7 +25,7 @@ class SqlServerInboxGuardsIT extends WithLegacyInbox {
         legacy();
         for (Phase phase : List.of(Phase.LEGACY, Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
             come(phase);
-            SqlServerInbox inbox = inbox("billing");
+            Inbox inbox = inbox("billing");
             assertThat(receive(inbox, "m").isFirst()).isEqualTo(phase == Phase.LEGACY);
             assertThatThrownBy(() -> transaction(
                             tx -> inbox.receive(tx, Incoming.from("mall", "m").payload("p"))))

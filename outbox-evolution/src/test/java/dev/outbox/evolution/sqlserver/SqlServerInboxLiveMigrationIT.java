@@ -2,6 +2,7 @@ package dev.outbox.evolution.sqlserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.migrations.Upgrade;
@@ -25,7 +26,7 @@ class SqlServerInboxLiveMigrationIT extends SqlServerLiveMigration {
 
     @Override
     Node node() {
-        SqlServerInbox inbox = SqlServerInbox.builder(database.pool())
+        Inbox inbox = SqlServerInbox.builder(database.pool())
                 .table(table)
                 .consumer("billing")
                 .refreshInterval(Duration.ofMillis(50))
@@ -44,7 +45,7 @@ class SqlServerInboxLiveMigrationIT extends SqlServerLiveMigration {
     }
 
     /** Every message comes twice, and so does one that is only recorded; only the first counts. */
-    private void place(SqlServerInbox inbox, String node, int number) throws SQLException {
+    private void place(Inbox inbox, String node, int number) throws SQLException {
         String order = node + ":" + number;
         Incoming incoming = Incoming.from("shop", order).topic("orders").payload(order);
         for (int time = 0; time < 2; time++) {

@@ -3,6 +3,7 @@ package dev.outbox.evolution.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.OutboxException;
 import dev.outbox.Status;
@@ -103,7 +104,7 @@ class SqlServerInboxPhasesIT extends WithLegacyInbox {
         LegacyInbox old = legacy();
         for (Phase phase : UNTIL_THE_FLIP) {
             come(phase);
-            SqlServerInbox inbox = inbox("billing");
+            Inbox inbox = inbox("billing");
             transaction(tx -> old.enqueue(tx, "orders", "shop", "from old", "p"));
             Source source = inbox.source();
             Claim claim = source.claim(request());
@@ -139,7 +140,7 @@ class SqlServerInboxPhasesIT extends WithLegacyInbox {
         LegacyInbox old = legacy();
         for (Phase phase : UNTIL_THE_FLIP) {
             come(phase);
-            SqlServerInbox inbox = inbox("billing");
+            Inbox inbox = inbox("billing");
             for (String id : List.of("seen", "processing", "done", "enqueued")) {
                 transaction(tx -> old.alreadyProcessed(tx, id, "shop"));
             }
@@ -164,7 +165,7 @@ class SqlServerInboxPhasesIT extends WithLegacyInbox {
     void whatWasClaimedByItsMessageIdIsSettledAfterTheFlip() {
         legacy();
         go(Phase.DUAL);
-        SqlServerInbox inbox = inbox("billing");
+        Inbox inbox = inbox("billing");
         enqueue(inbox, "m-1");
         enqueue(inbox, "m-2");
         Source source = inbox.source();
@@ -195,7 +196,7 @@ class SqlServerInboxPhasesIT extends WithLegacyInbox {
         LegacyInbox old = legacy();
         List<String> before = WithLegacyOutbox.catalog(database, table);
         go(Phase.FLIPPED);
-        SqlServerInbox inbox = inbox("billing");
+        Inbox inbox = inbox("billing");
         transaction(tx -> inbox.enqueue(
                 tx, Incoming.from("shop", "keyed").topic("orders").key("k").payload("p")));
         assertThatThrownBy(() -> upgrade.back(migration(), Phase.DUAL))
@@ -213,7 +214,7 @@ class SqlServerInboxPhasesIT extends WithLegacyInbox {
                 old.abandon(tx, owner, "plain");
             });
             // where an error in a name ends the transaction, somebody who knows
-            SqlServerInbox late = database.isBabelfish() ? inbox("billing") : inbox;
+            Inbox late = database.isBabelfish() ? inbox("billing") : inbox;
             assertThat(receive(late, "by who has not noticed " + phase).isFirst())
                     .isTrue();
         }
@@ -224,7 +225,7 @@ class SqlServerInboxPhasesIT extends WithLegacyInbox {
     @Test
     void noCallersTransactionFailsBecauseOfAStep() throws SQLException {
         legacy();
-        SqlServerInbox inbox = SqlServerInbox.builder(database.pool())
+        Inbox inbox = SqlServerInbox.builder(database.pool())
                 .table(table)
                 .consumer("billing")
                 .refreshInterval(Duration.ofMinutes(1))

@@ -1,6 +1,7 @@
 package dev.outbox.evolution.sqlserver;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.delivery.PollerBuilder;
 import dev.outbox.migrations.Upgrade;
 import dev.outbox.sqlserver.OnServer;
@@ -23,7 +24,7 @@ class SqlServerLiveMigrationIT extends SqlServerLiveMigration {
 
     @Override
     Node node() {
-        SqlServerOutbox outbox = SqlServerOutbox.builder(database.pool())
+        Outbox outbox = SqlServerOutbox.builder(database.pool())
                 .table(table)
                 .refreshInterval(Duration.ofMillis(50))
                 .build();
@@ -40,7 +41,7 @@ class SqlServerLiveMigrationIT extends SqlServerLiveMigration {
         };
     }
 
-    private void place(SqlServerOutbox outbox, String node, int number) throws SQLException {
+    private void place(Outbox outbox, String node, int number) throws SQLException {
         String order = node + ":" + number;
         Message message = Message.to("orders").payload(order);
         place(order, tx -> outbox.enqueue(tx, keyed ? message.key(node) : message));

@@ -1,6 +1,7 @@
 package dev.outbox.evolution.sqlserver;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.Status;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
@@ -29,7 +30,7 @@ final class SqlServerPhasedFixture implements SourceFixture {
     private final SqlServerDatabase database;
     private final Phase phase;
     private final String table;
-    private final SqlServerOutbox outbox;
+    private final Outbox outbox;
 
     SqlServerPhasedFixture(SqlServerDatabase database, Phase phase) {
         this.database = database;

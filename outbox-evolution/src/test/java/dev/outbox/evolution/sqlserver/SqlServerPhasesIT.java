@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.OutboxMigrations;
@@ -108,7 +109,7 @@ class SqlServerPhasesIT extends WithLegacyOutbox {
         LegacyOutbox old = new LegacyOutbox(database, LegacyOutbox.Spelling.PASCAL, table);
         for (Phase phase : List.of(Phase.ADDITIVE, Phase.DUAL)) {
             upgrade.apply(migration(), phase);
-            SqlServerOutbox outbox = outbox();
+            Outbox outbox = outbox();
             UUID[] stored = new UUID[1];
             transaction(tx -> stored[0] = old.enqueue(tx, "orders", "from old"));
             Claim claim = outbox.source().claim(request());
@@ -153,7 +154,7 @@ class SqlServerPhasesIT extends WithLegacyOutbox {
         LegacyOutbox old = new LegacyOutbox(database, LegacyOutbox.Spelling.PASCAL, table);
         List<String> before = catalog(database, table);
         go(Phase.FLIPPED);
-        SqlServerOutbox outbox = outbox();
+        Outbox outbox = outbox();
         database.commit(outbox, List.of(Message.to("orders").key("k").payload("keyed")));
         assertThatThrownBy(() -> upgrade.back(migration(), Phase.DUAL))
                 .hasMessageContaining("unfinished messages have a key, which phase 2 cannot tell");
@@ -172,7 +173,7 @@ class SqlServerPhasesIT extends WithLegacyOutbox {
                 old.reschedule(tx, owner, claimed.get(0).id());
             });
             // where an error in a name ends the transaction, somebody who knows
-            SqlServerOutbox late = database.isBabelfish() ? outbox() : outbox;
+            Outbox late = database.isBabelfish() ? outbox() : outbox;
             database.commit(late, List.of(Message.to("gone").payload("by who has not noticed")));
             database.execute("DELETE FROM " + table + " WHERE Topic = N'gone'");
         }
@@ -185,7 +186,7 @@ class SqlServerPhasesIT extends WithLegacyOutbox {
         new LegacyOutbox(database, LegacyOutbox.Spelling.PASCAL, table);
         database.execute("DROP TABLE IF EXISTS x_orders");
         database.execute("CREATE TABLE x_orders (Id int NOT NULL)");
-        SqlServerOutbox outbox = SqlServerOutbox.builder(database.pool())
+        Outbox outbox = SqlServerOutbox.builder(database.pool())
                 .table(table)
                 .refreshInterval(Duration.ofMinutes(1))
                 .build();

@@ -1,5 +1,6 @@
 package dev.outbox.evolution.sqlserver;
 
+import dev.outbox.Inbox;
 import dev.outbox.Incoming;
 import dev.outbox.Receipt;
 import dev.outbox.jdbc.Phase;
@@ -48,11 +49,11 @@ abstract class WithLegacyInbox {
         database.transaction(work);
     }
 
-    Receipt receive(SqlServerInbox inbox, String id) {
+    Receipt receive(Inbox inbox, String id) {
         return committed(tx -> inbox.receive(tx, Incoming.from("shop", id).payload("p")));
     }
 
-    Receipt enqueue(SqlServerInbox inbox, String id) {
+    Receipt enqueue(Inbox inbox, String id) {
         return committed(tx ->
                 inbox.enqueue(tx, Incoming.from("shop", id).topic("orders").payload("p")));
     }
@@ -71,7 +72,7 @@ abstract class WithLegacyInbox {
         return receipt[0];
     }
 
-    SqlServerInbox inbox(String consumer) {
+    Inbox inbox(String consumer) {
         return SqlServerInbox.builder(database.pool())
                 .table(table)
                 .consumer(consumer)

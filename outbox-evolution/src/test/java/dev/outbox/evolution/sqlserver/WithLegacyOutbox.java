@@ -3,6 +3,7 @@ package dev.outbox.evolution.sqlserver;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
@@ -49,7 +50,7 @@ abstract class WithLegacyOutbox {
         database.transaction(work);
     }
 
-    SqlServerOutbox outbox() {
+    Outbox outbox() {
         return SqlServerOutbox.builder(database.pool()).table(table).build();
     }
 

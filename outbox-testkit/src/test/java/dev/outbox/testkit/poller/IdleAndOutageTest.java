@@ -22,6 +22,7 @@ import dev.outbox.event.OutboxEvent.DestinationDown;
 import dev.outbox.event.OutboxEvent.PollFailed;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.testkit.ForwardingSource;
 import dev.outbox.testkit.InMemoryStore;
 import java.io.IOException;
 import java.time.Clock;

@@ -9,6 +9,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.WorkItem;
 import dev.outbox.delivery.Poller;
 import dev.outbox.event.OutboxEvent;
+import dev.outbox.testkit.ForwardingSource;
 import dev.outbox.testkit.InMemoryStore;
 import java.time.Clock;
 import java.time.Duration;

@@ -19,6 +19,7 @@ import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import dev.outbox.spi.Unchanged;
+import dev.outbox.testkit.ForwardingSource;
 import dev.outbox.testkit.InMemoryStore;
 import java.time.Duration;
 import java.util.ArrayList;

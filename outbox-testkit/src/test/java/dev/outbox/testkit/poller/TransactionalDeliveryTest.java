@@ -48,11 +48,11 @@ class TransactionalDeliveryTest {
 
     @Test
     void aSourceWithoutTransactionsIsRefusedAndTheErrorSaysWhatToDo() {
-        Source plain = new ForwardingSource(store.source());
+        Source plain = new WatchedSource(store.source());
 
         assertThatThrownBy(() -> Poller.from(plain).inTransaction((tx, item) -> {}))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("inTransaction(...) needs a TransactionalSource, but " + ForwardingSource.class.getName()
+                .hasMessage("inTransaction(...) needs a TransactionalSource, but " + WatchedSource.class.getName()
                         + " is none; use to(...)");
     }
 

@@ -10,11 +10,12 @@ import dev.outbox.Status;
 import dev.outbox.UnknownTypeException;
 import dev.outbox.WorkItem;
 import dev.outbox.delivery.Destination;
-import dev.outbox.delivery.Handlers;
 import dev.outbox.delivery.Outcome;
 import dev.outbox.delivery.Poller;
 import dev.outbox.delivery.PollerBuilder;
-import dev.outbox.delivery.UnknownTopic;
+import dev.outbox.delivery.TransactionalDestination;
+import dev.outbox.delivery.TransactionalRoutes;
+import dev.outbox.delivery.UnroutedTopic;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.testkit.InMemoryStore;
 import dev.outbox.testkit.ItemState;
@@ -90,27 +91,30 @@ class UnknownMessageTest {
     }
 
     @Test
-    void handlersLeaveOtherTopicsUnlessTheySayWhatBecomesOfThem() {
+    void transactionalRoutesLeaveOtherTopicsUnlessTheySayWhatBecomesOfThem() {
         TransactionalFake source = new TransactionalFake(store.source());
-        Handlers handlers = Handlers.on("old", (tx, item) -> {});
+        TransactionalRoutes routes = TransactionalDestination.byTopic().route("old", (tx, item) -> {});
         List<String> ids = store.add(message("old", "a"), message("new", "b"));
 
-        assertThat(poll(Poller.from(source).inTransaction(handlers))).isEqualTo(1);
+        assertThat(poll(Poller.from(source).inTransaction(routes))).isEqualTo(1);
         assertThat(state(store, ids.get(1)).attempts()).isZero();
 
-        assertThat(poll(Poller.from(source).inTransaction(handlers.unknown(UnknownTopic.DEAD))))
+        assertThat(poll(Poller.from(source).inTransaction(routes.otherwise(UnroutedTopic.DEAD))))
                 .isEqualTo(1);
         assertThat(status(store, ids.get(1))).isEqualTo(Status.DEAD);
     }
 
     @Test
     void aDestinationByTopicWithoutARouteIsRefused() {
-        PollerBuilder builder = poller().to(Destination.byTopic());
+        assertRefused(poller().to(Destination.byTopic()));
+        assertRefused(
+                Poller.from(new TransactionalFake(store.source())).inTransaction(TransactionalDestination.byTopic()));
+    }
 
+    private static void assertRefused(PollerBuilder builder) {
         assertThatThrownBy(builder::build)
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("the poller's destination has no route; add route(...) or otherwise(...) to"
-                        + " Destination.byTopic()");
+                .hasMessage("the poller's destination has no route; add route(...) or otherwise(...) to byTopic()");
     }
 
     @Test

@@ -7,6 +7,7 @@ import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Source;
 import dev.outbox.spi.Unchanged;
+import dev.outbox.testkit.ForwardingSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -4,6 +4,7 @@ import dev.outbox.Message;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.Priority;
 import dev.outbox.WorkItem;
+import dev.outbox.internal.CoreAccess;
 import dev.outbox.internal.HeadersText;
 import dev.outbox.jdbc.internal.sql.Timestamps;
 import java.sql.ResultSet;
@@ -49,7 +50,7 @@ public final class WorkItemRow {
             message = message.priority(priority);
         }
         Instant firstDue = Timestamps.readOptional(row, "first_due_on");
-        return item(row, firstDue == null ? due : firstDue, message.serializedBy(serializer));
+        return item(row, firstDue == null ? due : firstDue, CoreAccess.serialized(message, serializer));
     }
 
     /** Enough of a row to name it, whatever else it holds; without the time it was first due. */

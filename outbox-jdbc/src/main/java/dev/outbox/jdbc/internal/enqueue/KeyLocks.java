@@ -5,8 +5,8 @@ import dev.outbox.jdbc.internal.sql.Hash;
 
 /**
  * The numbers of the advisory locks of STRICT order on PostgreSQL. A number is a hash of the schema, the table and the key, so
- * everyone who orders the messages of a key agrees on it without asking. What the locks are for, and in which order they
- * are taken, is said where enqueue takes them.
+ * all processes that order the messages of a key use the same number without asking. The PostgreSQL module says what the
+ * locks are for, and in which order a transaction takes them.
  */
 public final class KeyLocks {
     /**

@@ -1,9 +1,9 @@
 package dev.outbox.jdbc.internal.enqueue;
 
 import dev.outbox.Message;
-import dev.outbox.Ordering;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.Priority;
+import dev.outbox.internal.CoreAccess;
 import dev.outbox.internal.HeadersText;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.UuidV7;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * What is stored of a message, encoded and checked before anything is sent.
+ * A message as a row: encoded, and checked before anything is sent.
  *
  * @param headers as JSON; null if there are none
  * @param size of the payload, in bytes
@@ -30,24 +30,20 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
      * @param maxPayload in bytes; more is refused
      * @param warnPayload in bytes; more is logged
      */
-    public record Rules(Ordering ordering, @Nullable PayloadSerializer serializer, int maxPayload, int warnPayload) {
-        public boolean strict() {
-            return ordering == Ordering.STRICT;
-        }
-    }
+    public record Rules(@Nullable PayloadSerializer serializer, int maxPayload, int warnPayload) {}
 
-    /** With an id that follows from the message's own, so that the row is found by it. */
+    /** With an id that is derived from the message's own id, so that the row can be found by it. */
     public static MessageRow of(Message given, Rules rules) {
         return of(given, rules, MessageRow::id);
     }
 
-    /** With a new id, where the row is found by other columns. */
+    /** With a new id, if the row is found by other columns. */
     public static MessageRow withNewId(Message given, Rules rules) {
         return of(given, rules, message -> UuidV7.next());
     }
 
     private static MessageRow of(Message given, Rules rules, Function<Message, UUID> id) {
-        Message message = Require.present("message", given).serializedBy(rules.serializer());
+        Message message = CoreAccess.serialized(Require.present("message", given), rules.serializer());
         if (!message.hasPayload()) {
             throw new IllegalArgumentException("message to " + message.topic() + " has no payload; call payload(...),"
                     + " with an empty text if there is nothing to say");
@@ -78,7 +74,7 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
         return headers;
     }
 
-    /** A caller's id that is a UUID is the row's own; any other text always gives the same UUID. */
+    /** If the caller's id is a UUID, it is the id of the row; any other text always gives the same UUID. */
     private static UUID id(Message message) {
         String given = message.id();
         if (given == null) {
@@ -111,7 +107,7 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
         return given == null ? id.toString() : given;
     }
 
-    /** With the id on the wire even where it is the row's own, for old columns have both. */
+    /** With a message id even if it equals the id of the row, because old columns have both. */
     public MessageRow withMessageId() {
         return new MessageRow(id, message.id(messageId()), headers, size);
     }
@@ -154,7 +150,7 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
         return column(rows, new Object[rows.size()], field);
     }
 
-    /** Null if all of them are: a missing array is read as nulls, and costs nothing. */
+    /** Null if all values are null: the statement reads a missing array as nulls, and it costs nothing. */
     private static <T> T @Nullable [] column(
             List<MessageRow> rows, T[] column, Function<MessageRow, @Nullable T> field) {
         boolean any = false;
@@ -169,7 +165,7 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
         return due == null ? null : due.toString();
     }
 
-    /** Normal is what a null stands for. */
+    /** Null stands for the normal priority. */
     private @Nullable Integer unusualPriority() {
         return message.priority() == Priority.NORMAL ? null : message.priority().code();
     }
@@ -178,7 +174,7 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
         return message.dueIn() == null ? null : message.dueIn().toNanos() / 1_000;
     }
 
-    /** To be called when it was stored. */
+    /** To be called when the row was stored. */
     public void warnIfLarge(Rules rules, Logger log) {
         if (size > rules.warnPayload()) {
             log.warn(

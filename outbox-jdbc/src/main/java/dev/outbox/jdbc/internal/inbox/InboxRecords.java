@@ -8,33 +8,33 @@ import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.sql.BorrowedConnection;
 import dev.outbox.jdbc.internal.sql.CallersTransaction;
 import dev.outbox.jdbc.internal.sql.Connections;
+import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.StorableText;
 import dev.outbox.spi.Settlement;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Single records of an inbox, by their identity: looked at, given up, and put back. Thread-safe. */
+/** Single records of an inbox, by their identity: looked up, given up and requeued. Thread-safe. */
 public final class InboxRecords {
     private final TableName table;
     private final Connections connections;
     private final Duration window;
     private final Statements statements;
 
-    /** What a database is asked for; a number is how many records were changed. */
+    /** The statements of one database. A number says how many records were changed. */
     public interface Statements {
-        Optional<InboxRecord> get(Connection connection, String source, String messageId) throws SQLException;
+        /** Ready to run; it answers what {@link RecordRow} reads. */
+        Query get(Connection connection, Identity identity) throws SQLException;
 
-        int markDead(Connection tx, String source, String messageId, String reason) throws SQLException;
+        /** In the caller's transaction. */
+        int markDead(Connection tx, Identity identity, String reason) throws SQLException;
 
-        int requeue(Connection connection, String source, String messageId, boolean forced, Duration window)
-                throws SQLException;
+        int requeue(Connection connection, Identity identity, boolean forced, Duration window) throws SQLException;
 
-        int forget(Connection connection, String source, String messageId) throws SQLException;
-
-        /** What went wrong in a caller's transaction. */
-        OutboxException failure(String what, SQLException e);
+        int forget(Connection connection, Identity identity) throws SQLException;
     }
 
     /** @param window how long ago a message may have come to be requeued without force */
@@ -46,49 +46,45 @@ public final class InboxRecords {
     }
 
     public Optional<InboxRecord> get(String source, String messageId) {
-        check(source, messageId);
-        try (BorrowedConnection borrowed = connections.autoCommitting()) {
-            return statements.get(borrowed.connection(), source, messageId);
+        return get(Identity.of(source, messageId));
+    }
+
+    private Optional<InboxRecord> get(Identity identity) {
+        try (BorrowedConnection borrowed = connections.autoCommitting();
+                Query query = statements.get(borrowed.connection(), identity);
+                ResultSet row = query.rows()) {
+            return row.next() ? Optional.of(RecordRow.read(row, identity)) : Optional.empty();
         } catch (SQLException e) {
             throw SqlFailure.of("look into " + table + " failed", e);
         }
     }
 
-    public boolean markDead(Connection tx, String source, String messageId, String reason) {
+    /** Whether there was such a record to give up. */
+    public boolean markDead(Connection tx, String source, String messageId, String reason) throws SQLException {
         Require.present("reason", reason);
         // the cut may go through the middle of a character
         String text = StorableText.wellFormed(reason.substring(0, Math.min(reason.length(), Settlement.MAX_ERROR)));
         CallersTransaction.check("markDead", tx);
-        check(source, messageId);
-        try {
-            return statements.markDead(tx, source, messageId, text) == 1;
-        } catch (SQLException e) {
-            throw statements.failure("markDead in " + table + " failed", e);
-        }
+        return statements.markDead(tx, Identity.of(source, messageId), text) == 1;
     }
 
-    /** What cannot be requeued is an exception. */
+    /** A record that cannot be requeued is an exception. */
     public void requeue(String source, String messageId, boolean forced) {
-        check(source, messageId);
+        Identity identity = Identity.of(source, messageId);
         int changed;
         try (BorrowedConnection borrowed = connections.autoCommitting()) {
-            changed = statements.requeue(borrowed.connection(), source, messageId, forced, window);
+            changed = statements.requeue(borrowed.connection(), identity, forced, window);
             if (changed == 0 && forced) {
-                changed = statements.forget(borrowed.connection(), source, messageId);
+                changed = statements.forget(borrowed.connection(), identity);
             }
         } catch (SQLException e) {
             throw SqlFailure.of("requeue in " + table + " failed", e);
         }
         if (changed == 0) {
             throw new OutboxException("cannot requeue message " + messageId + " from " + source + ": "
-                    + get(source, messageId)
+                    + get(identity)
                             .map(record -> RecordRow.obstacle(record, window))
                             .orElse("there is no such message"));
         }
-    }
-
-    private static void check(String source, String messageId) {
-        StorableText.check("source", Require.present("source", source));
-        StorableText.check("messageId", Require.present("messageId", messageId));
     }
 }

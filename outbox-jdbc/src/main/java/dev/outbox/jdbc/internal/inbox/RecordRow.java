@@ -7,14 +7,14 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 
-/** A record of an inbox as a row of an answer, and what it says about being put back. */
-public final class RecordRow {
+/** Reads a record of an inbox, and says why it cannot be requeued. */
+final class RecordRow {
     private RecordRow() {}
 
-    public static InboxRecord read(ResultSet row, String source, String messageId) throws SQLException {
+    static InboxRecord read(ResultSet row, Identity identity) throws SQLException {
         return new InboxRecord(
-                source,
-                messageId,
+                identity.source(),
+                identity.messageId(),
                 row.getString("topic"),
                 Status.ofCode(row.getInt("status")),
                 row.getInt("attempt_count"),
@@ -25,14 +25,14 @@ public final class RecordRow {
                 row.getString("last_error"));
     }
 
-    /** Why it cannot be requeued, where the retention is this long. */
-    public static String obstacle(InboxRecord record, Duration window) {
+    /** Why it cannot be requeued, if the retention is this long. */
+    static String obstacle(InboxRecord record, Duration window) {
         if (record.status() != Status.DEAD) {
             return "it is not Dead, but " + record.status();
         }
         if (record.topic() == null) {
-            return "it was received, not enqueued, so that no handler would take it; forceRequeue(...) removes its"
-                    + " record, so that it is new when it is sent again";
+            return "it was received, not enqueued, so no handler would take it; forceRequeue(...) removes its record, so that"
+                    + " the message is new when it is sent again";
         }
         return "it came on " + record.firstSeen() + ", longer ago than the retention of " + window
                 + ", so that others may have forgotten what they did with it; use forceRequeue(...) if that is known to"

@@ -4,16 +4,16 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How late a message may come again, and so how long an inbox has to remember it.
+ * How late a message may be sent again, and so how long an inbox has to remember it.
  *
  * @param longest the longest time after which a message may be sent again
  */
 public record Redelivery(Duration longest) {
     /**
-     * What is forgotten while it may still be sent again would have its effect twice.
+     * Refuses to forget messages that may still be sent again: these would have their effect twice.
      *
      * @param name of the option
-     * @param window how long is remembered; null means for ever
+     * @param window how long the inbox remembers messages; null means for ever
      */
     public void check(String name, @Nullable Duration window) {
         if (window != null && window.compareTo(longest) < 0) {

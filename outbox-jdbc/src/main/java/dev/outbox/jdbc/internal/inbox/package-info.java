@@ -1,5 +1,5 @@
 /**
- * How messages are received: duplicates told from first arrivals, and single records of an inbox. Not API: anything here may
+ * How an inbox receives messages: it tells first arrivals from duplicates and conflicts. And single records of an inbox. Not API: anything here may
  * change in any release.
  */
 @NullMarked

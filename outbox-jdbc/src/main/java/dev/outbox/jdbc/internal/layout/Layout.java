@@ -2,73 +2,68 @@ package dev.outbox.jdbc.internal.layout;
 
 import dev.outbox.jdbc.internal.sql.Sql;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.regex.MatchResult;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Which physical column of one table stands for each logical one, and so how a statement reads for it.
+ * Which columns of one table stand for the logical ones, and so how a statement reads for it.
  *
- * <p>Statements are written once, with logical names in braces: {@code WHERE {status} = 0}. {@link
- * #resolve} puts in the table and its columns, quoted for the database. Done once per table, not per call.
- *
- * <p>Where a table has no such column, or one of another type, an expression in parentheses stands for it; in it
- * {@code @} is the place of the alias: {@code t.{status}} with {@code (CASE @"Status" …)} is {@code (CASE t."Status" …)}.
+ * <p>A statement is written once, with logical names in braces, as the {@link Template} explains. For a canonical table it is
+ * sent as it is written, with the names of the table and its columns. For a table that is still on its way from a legacy
+ * layout, an expression may stand for what is read, and what is written may go to two columns. A statement is resolved once
+ * per table, not per call.
  *
  * @param table the quoted, qualified table
- * @param columns logical name to quoted column, or to what stands for it
+ * @param columns by logical name
+ * @param written by logical name, where that is not just the column; nothing is written to a column that has no target
  * @param constants parameters that have the same value in every statement over this table
- * @param writes where assignments go, if not just to the column
  */
-public record Layout(String table, Map<String, String> columns, Map<String, Object> constants, Writes writes) {
-    private static final Pattern LOGICAL = Pattern.compile("(?:\\b([A-Za-z]+\\.))?\\{([a-z_]+)}");
-
+public record Layout(
+        String table, Map<String, Reading> columns, Map<String, List<Target>> written, Map<String, Object> constants) {
     public Layout {
         columns = Map.copyOf(columns);
+        written = Map.copyOf(written);
         constants = Map.copyOf(constants);
     }
 
-    /** Without constants. */
-    public Layout(String table, Map<String, String> columns) {
-        this(table, columns, Map.of());
-    }
-
-    /** With one column for each logical one. */
-    public Layout(String table, Map<String, String> columns, Map<String, Object> constants) {
-        this(table, columns, constants, Writes.PLAIN);
+    /**
+     * Of a canonical table, or another that has one column for each logical one.
+     *
+     * @param columns quoted, by logical name
+     */
+    public static Layout of(String table, Map<String, String> columns) {
+        Map<String, Reading> readings = new HashMap<>();
+        columns.forEach((logical, quoted) -> readings.put(logical, Reading.column(quoted)));
+        return new Layout(table, readings, Map.of(), Map.of());
     }
 
     /** The same with something else for one logical column. */
-    public Layout with(String logical, String physical) {
-        Map<String, String> changed = new HashMap<>(columns);
-        changed.put(logical, physical);
-        return new Layout(table, changed, constants, writes);
+    public Layout with(String logical, Reading reading) {
+        Map<String, Reading> changed = new HashMap<>(columns);
+        changed.put(logical, reading);
+        return new Layout(table, changed, written, constants);
     }
 
-    /** The statement for this table. */
+    /** The statement for this table. A parameter that the table has no column for may be set; it is not sent. */
     public Sql resolve(String statement) {
-        return Sql.parse(
-                LOGICAL.matcher(writes.rewrite(statement)).replaceAll(name -> Matcher.quoteReplacement(physical(name))),
-                constants,
-                Sql.parameters(statement));
+        return Sql.parse(new Template(this).resolve(statement), constants, Sql.parameters(statement));
     }
 
-    private String physical(MatchResult name) {
-        @Nullable String alias = name.group(1);
-        String prefix = alias == null ? "" : alias;
-        String logical = name.group(2);
-        if (logical.equals("table")) {
-            return prefix + table;
-        }
-        String column = columns.get(logical);
-        if (column == null && logical.equals("item_id")) { // named otherwise only by some tables on their way
-            column = columns.get("work_item_id");
-        }
-        if (column == null) {
+    /** What stands for a logical column where no alias is given. */
+    public String column(String logical) {
+        return reading(logical).text();
+    }
+
+    Reading reading(String logical) {
+        Reading reading = columns.get(logical);
+        if (reading == null) {
             throw new IllegalStateException("the layout of " + table + " has no column for " + logical);
         }
-        return column.startsWith("(") ? column.replace("@", prefix) : prefix + column;
+        return reading;
+    }
+
+    List<Target> targets(String logical) {
+        List<Target> targets = written.get(logical);
+        return targets == null ? List.of(new Target(column(logical))) : targets;
     }
 }

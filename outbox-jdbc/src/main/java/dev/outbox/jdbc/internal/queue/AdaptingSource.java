@@ -14,12 +14,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** A source over a table that a migration may change: each call goes to a source for the table as it is. */
-public final class AdaptingSource implements TransactionalSource {
+/** A source over a table that a migration may change: each call goes to a source made for the table as it is now. */
+final class AdaptingSource implements TransactionalSource {
     private final LiveTable<?> table;
     private final Supplier<? extends TransactionalSource> current;
 
-    public AdaptingSource(LiveTable<?> table, Supplier<? extends TransactionalSource> current) {
+    AdaptingSource(LiveTable<?> table, Supplier<? extends TransactionalSource> current) {
         this.table = table;
         this.current = current;
     }

@@ -8,7 +8,7 @@ public interface AfterCommit {
     /** Runs it once, after the next commit; a rollback forgets it. */
     void afterCommit(Runnable action);
 
-    /** Does it on connections that can, and nothing on others. */
+    /** Runs it after the next commit if this connection can, and otherwise never. */
     static void on(Connection connection, Runnable action) throws SQLException {
         if (connection.isWrapperFor(AfterCommit.class)) {
             connection.unwrap(AfterCommit.class).afterCommit(action);

@@ -15,12 +15,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notes pollers in the table {@link #TABLE} beside theirs, if there is one; where there is none, that is looked at again
- * every ten minutes. A table that lacks a column is treated in the same way, and complained of once. Not thread-safe: one
- * poller.
+ * Writes the heartbeats of a poller into the table {@link #TABLE}, in the schema of its own table. If there is no such table,
+ * the poller looks for it again every ten minutes. A table that lacks a column is treated in the same way, and reported once.
+ * Not thread-safe: one poller uses it.
  */
 public final class Heartbeats {
-    /** The name of the table, of which a schema has one. */
+    /** The name of the table; a schema has one. */
     public static final String TABLE = "outbox_pollers";
 
     private static final Duration BETWEEN_LOOKS = Duration.ofMinutes(10);
@@ -31,22 +31,22 @@ public final class Heartbeats {
     private final Statements statements;
     private boolean found;
     private boolean looked;
-    private boolean complained;
+    private boolean reported;
     private long lookedAt;
 
-    /** What a database is asked for. */
+    /** The statements of one database. */
     public interface Statements {
         boolean isTable(Connection connection) throws SQLException;
 
         void note(Connection connection, Heartbeat heartbeat) throws SQLException;
 
-        /** Whether this says that there is no such table, after all. */
+        /** Whether this error says that the table has been dropped. */
         boolean isDropped(SQLException e);
 
-        /** Whether this says that the table lacks a column. */
+        /** Whether this error says that the table lacks a column. */
         boolean isOutdated(SQLException e);
 
-        /** The columns that were added to the table last, for people. */
+        /** The columns that were added to the table last, for an error message. */
         String newestColumns();
     }
 
@@ -75,16 +75,16 @@ public final class Heartbeats {
                 found = false;
             } else if (statements.isOutdated(e)) {
                 found = false;
-                complain(heartbeat, e);
+                report(heartbeat, e);
             } else {
                 throw SqlFailure.of("note of poller " + heartbeat.poller() + " in " + TABLE + " failed", e);
             }
         }
     }
 
-    private void complain(Heartbeat heartbeat, SQLException e) {
-        if (!complained) {
-            complained = true;
+    private void report(Heartbeat heartbeat, SQLException e) {
+        if (!reported) {
+            reported = true;
             throw new OutboxException(
                     "poller " + heartbeat.poller() + " is not listed in " + TABLE + ", which lacks "
                             + statements.newestColumns() + "; drop that table and create it again with"
@@ -94,7 +94,7 @@ public final class Heartbeats {
         }
     }
 
-    /** As it can be stored: no longer than other errors, and without what no text column holds. */
+    /** The last error as a text column can hold it, and no longer than other errors. */
     public static @Nullable String error(Heartbeat heartbeat) {
         String error = heartbeat.lastError();
         return error == null

@@ -1,11 +1,14 @@
 package dev.outbox.jdbc.internal.queue;
 
+import dev.outbox.Ack;
 import dev.outbox.Ordering;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.event.OutboxListener;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.jdbc.internal.enqueue.MessageRow;
+import dev.outbox.jdbc.internal.inbox.Redelivery;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,11 +17,13 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options that every outbox and inbox in a database has, each with its default. Not for extension outside of the
- * database modules. Not thread-safe.
+ * Options of an outbox or inbox in a table, each with its default. A user sees them as methods of the database's own builder.
+ * Not thread-safe.
  *
- * @param <B> the builder they belong to
+ * @param <B> that builder
+ * @hidden
  */
+@SuppressWarnings("InvalidBlockTag") // Javadoc knows @hidden on types, Error Prone does not
 public abstract class TableOptions<B extends TableOptions<B>> {
     private static final Duration MAX_RETENTION = Duration.ofDays(36_500);
     private static final int WARN_PAYLOAD = 256 << 10;
@@ -36,18 +41,21 @@ public abstract class TableOptions<B extends TableOptions<B>> {
     private LongSupplier ticker = System::nanoTime;
     private Duration refreshInterval = Phase.REFRESH_INTERVAL;
 
-    protected TableOptions(DataSource dataSource, String table, Duration retention) {
+    TableOptions(DataSource dataSource, String table, Duration retention) {
         this.dataSource = Require.present("dataSource", dataSource);
         this.name = new TableName(null, table);
         this.retention = retention;
     }
 
     /** This builder. */
-    protected abstract B self();
+    @SuppressWarnings("unchecked") // B is the class that extends this one
+    final B self() {
+        return (B) this;
+    }
 
     /**
-     * {@code name} or {@code schema.name}; quoted, so case counts. Default: {@code outbox}, or {@code inbox} for
-     * an inbox. A name without a schema is looked up once, when it is built.
+     * {@code name} or {@code schema.name}; quoted, so case counts. A name without a schema is looked up once, by {@code
+     * build()}. Default: {@code outbox}; of an inbox {@code inbox}.
      */
     public B table(String table) {
         this.name = TableName.parse(table);
@@ -71,7 +79,7 @@ public abstract class TableOptions<B extends TableOptions<B>> {
 
     /**
      * How long Dead rows are kept before a poller purges them, zero to 100 years; one that blocks its key stays for as
-     * long as it does. Default: for ever, because somebody has to look at them.
+     * long as it does. Default: for ever, because people have to look at them.
      */
     public B deadRetention(Duration deadRetention) {
         this.deadRetention = Require.between("deadRetention", deadRetention, Duration.ZERO, MAX_RETENTION);
@@ -102,7 +110,7 @@ public abstract class TableOptions<B extends TableOptions<B>> {
         return self();
     }
 
-    /** Adds somebody who is told of every event of this table and its pollers. Default: nobody. */
+    /** Adds a listener, which is told of every event of this table and its pollers. Default: none. */
     public B listener(OutboxListener listener) {
         listeners.add(Require.present("listener", listener));
         return self();
@@ -116,8 +124,8 @@ public abstract class TableOptions<B extends TableOptions<B>> {
 
     /**
      * How often a table that is not canonical yet is looked at, so that a migration is noticed without a restart; 10 ms
-     * to 1 minute. A migration waits for twice the default before it takes away what the phase before needs, so who
-     * sets more has to tell it. A canonical table is not looked at again. Default: {@link Phase#REFRESH_INTERVAL}, 5 s.
+     * to 1 minute. A migration waits for twice the default before it removes what the previous phase needs. If you set more,
+     * tell the migration too. A canonical table is not looked at again. Default: {@link Phase#REFRESH_INTERVAL}, 5 s.
      */
     public B refreshInterval(Duration refreshInterval) {
         this.refreshInterval =
@@ -131,68 +139,43 @@ public abstract class TableOptions<B extends TableOptions<B>> {
         return self();
     }
 
-    /** As the builder has it now. */
+    /**
+     * The data source of the table.
+     *
+     * @hidden
+     */
     protected final DataSource dataSource() {
         return dataSource;
     }
 
-    /** As the builder has it now. */
-    protected final String table() {
-        return name.toString();
+    /** Refuses to forget a message that may still come again. */
+    final void checkRetention(Redelivery redelivery) {
+        redelivery.check("retention", retention);
+        redelivery.check("deadRetention", deadRetention);
     }
 
-    /** As the builder has it now. */
-    protected final Ordering ordering() {
-        return ordering;
+    /** Checks what the options say together. */
+    final TableSettings settings(Ack ack) {
+        return new TableSettings(
+                dataSource,
+                name,
+                ordering,
+                new MessageRow.Rules(serializer, maxPayload, checkedWarnPayload()),
+                ack,
+                retention,
+                deadRetention,
+                List.copyOf(listeners),
+                wakesLocally,
+                ticker,
+                refreshInterval);
     }
 
-    /** As the builder has it now. */
-    protected final Duration retention() {
-        return retention;
-    }
-
-    /** As the builder has it now; null means for ever. */
-    protected final @Nullable Duration deadRetention() {
-        return deadRetention;
-    }
-
-    /** As the builder has it now. */
-    protected final @Nullable PayloadSerializer serializer() {
-        return serializer;
-    }
-
-    /** As the builder has it now. */
-    protected final int maxPayload() {
-        return maxPayload;
-    }
-
-    /** As the builder has it now, and found to fit {@link #maxPayload(int)}. */
-    protected final int warnPayload() {
+    private int checkedWarnPayload() {
         int warn = warnPayload == null ? Math.min(WARN_PAYLOAD, maxPayload) : warnPayload;
         if (warn > maxPayload) {
             throw new IllegalArgumentException(
                     "warnPayload must be at most maxPayload, " + maxPayload + ", was " + warn);
         }
         return warn;
-    }
-
-    /** As the builder has them now. */
-    protected final List<OutboxListener> listeners() {
-        return List.copyOf(listeners);
-    }
-
-    /** As the builder has it now. */
-    protected final boolean wakesLocally() {
-        return wakesLocally;
-    }
-
-    /** As the builder has it now. */
-    protected final LongSupplier ticker() {
-        return ticker;
-    }
-
-    /** As the builder has it now. */
-    protected final Duration refreshInterval() {
-        return refreshInterval;
     }
 }

@@ -11,11 +11,11 @@ import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** A data source whose connections are {@link AfterCommit}: the rest of them is the original's. */
-public final class WakingDataSource {
+/** Wraps a data source so that its connections are {@link AfterCommit}; everything else goes to the original. */
+final class WakingDataSource {
     private WakingDataSource() {}
 
-    public static DataSource around(DataSource dataSource) {
+    static DataSource around(DataSource dataSource) {
         return (DataSource) proxy(
                 (self, method, arguments) -> {
                     Object answer = callWrapped(self, dataSource, method, arguments);
@@ -35,7 +35,7 @@ public final class WakingDataSource {
         return Proxy.newProxyInstance(WakingDataSource.class.getClassLoader(), interfaces, handler);
     }
 
-    /** A wrapper is equal to itself only, and unwraps to itself where that is what is asked for. */
+    /** A wrapper is equal to itself only, and unwraps to itself if a caller asks for its type. */
     private static @Nullable Object callWrapped(
             Object self, Object target, Method method, Object @Nullable [] arguments) throws Throwable {
         return switch (method.getName()) {
@@ -90,7 +90,7 @@ public final class WakingDataSource {
             return answer;
         }
 
-        /** Turning auto-commit on commits what is open. */
+        /** Switching auto-commit on commits an open transaction. */
         private boolean commits(Method method, Object @Nullable [] arguments) throws Throwable {
             return switch (method.getName()) {
                 case "commit" -> true;
@@ -99,7 +99,7 @@ public final class WakingDataSource {
             };
         }
 
-        /** A rollback to a savepoint does not: what was enqueued before it stays. */
+        /** A rollback to a savepoint is none of these: messages that were enqueued before the savepoint stay. */
         private static boolean forgets(Method method, Object @Nullable [] arguments) {
             return switch (method.getName()) {
                 case "close", "abort" -> true;

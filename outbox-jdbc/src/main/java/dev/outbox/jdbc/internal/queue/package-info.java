@@ -1,6 +1,7 @@
 /**
- * What an outbox and an inbox have in common as objects: settings, sources and pollers over a table that a migration may
- * change, wake-ups after a commit, and heartbeats. Not API: anything here may change in any release.
+ * An outbox and an inbox as objects, the same for every database: options, pollers and sources over a table that a migration
+ * may change, wake-ups after a commit, and heartbeats. What a database adds is {@link
+ * dev.outbox.jdbc.internal.queue.DatabaseStatements}. Not API: anything here may change in any release.
  */
 @NullMarked
 package dev.outbox.jdbc.internal.queue;

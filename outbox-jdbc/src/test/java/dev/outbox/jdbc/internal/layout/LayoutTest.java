@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class LayoutTest {
     private static final Layout LAYOUT =
-            new Layout("\"shop\".\"outbox\"", Map.of("status", "\"Status\"", "due_on", "\"$1 \\due\""));
+            Layout.of("\"shop\".\"outbox\"", Map.of("status", "\"Status\"", "due_on", "\"$1 \\due\""));
 
     @Test
     void logicalNamesBecomeThePhysicalOnes() {
@@ -34,7 +34,7 @@ class LayoutTest {
     @Test
     void laterChangesOfTheMapDoNotReachIt() {
         Map<String, String> columns = new HashMap<>(Map.of("status", "s"));
-        Layout layout = new Layout("t", columns);
+        Layout layout = Layout.of("t", columns);
 
         columns.put("status", "other");
 
