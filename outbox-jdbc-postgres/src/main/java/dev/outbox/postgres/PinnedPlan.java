@@ -80,9 +80,13 @@ final class PinnedPlan {
     }
 
     private static PinnedPlan of(Layout layout, String settings, List<String> statements) {
-        List<String> all = new ArrayList<>(List.of(settings + READ_COMMITTED));
-        all.addAll(statements);
-        return new PinnedPlan(layout.resolve(String.join(";\n", all)));
+        return together(layout, settings + READ_COMMITTED, statements);
+    }
+
+    private static PinnedPlan together(Layout layout, String settings, List<String> statements) {
+        List<Sql> all = new ArrayList<>(List.of(layout.resolve(settings)));
+        statements.forEach(statement -> all.add(layout.resolve(statement)));
+        return new PinnedPlan(Sql.together(all));
     }
 
     /**
@@ -90,7 +94,12 @@ final class PinnedPlan {
      * #runIn}.
      */
     static PinnedPlan last(Layout layout, String statement) {
-        return new PinnedPlan(layout.resolve(SETTINGS + ";\n" + statement));
+        return together(layout, SETTINGS, List.of(statement));
+    }
+
+    /** To set the parameters of one of the statements; the first one is 0. */
+    static Query statement(Query query, int number) {
+        return query.part(1 + number); // after the settings
     }
 
     interface Parameters {

@@ -2,17 +2,16 @@ package dev.outbox.postgres;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
-import dev.outbox.jdbc.internal.claim.Arrivals;
-import dev.outbox.jdbc.internal.claim.ClaimCycle;
 import dev.outbox.jdbc.internal.claim.ClaimProgress;
 import dev.outbox.jdbc.internal.claim.ClaimQueue;
+import dev.outbox.jdbc.internal.claim.ClaimStatement;
 import dev.outbox.jdbc.internal.claim.ClaimedRows;
 import dev.outbox.jdbc.internal.claim.ClaimedRows.Topics;
 import dev.outbox.jdbc.internal.claim.ClaimedRows.Unreadable;
-import dev.outbox.jdbc.internal.claim.FreedKeys;
 import dev.outbox.jdbc.internal.claim.LowWaterMarks;
 import dev.outbox.jdbc.internal.claim.QueueTurns;
 import dev.outbox.jdbc.internal.claim.WorkItemRow;
+import dev.outbox.jdbc.internal.queue.SourceSettings;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
@@ -23,7 +22,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,7 +58,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe: one poller, one claim at a time.
  */
-final class PostgresClaim implements ClaimCycle.Query {
+final class PostgresClaim implements ClaimStatement {
     static final String READY = """
             WITH picked AS MATERIALIZED (
                 SELECT item.place, item.sequence, item.size, turn.place AS turn
@@ -197,18 +195,14 @@ final class PostgresClaim implements ClaimCycle.Query {
     private final ClaimProgress.ByTopics progress;
     private ClaimProgress now;
 
-    PostgresClaim(
-            PostgresTable table,
-            @Nullable PayloadSerializer serializer,
-            FreedKeys freed,
-            Arrivals arrivals,
-            LongSupplier ticker) {
+    PostgresClaim(PostgresTable table, SourceSettings settings) {
         this.ready = PinnedPlan.unflushed(table.own(), List.of(READY));
         this.readyOfTopics = PinnedPlan.unflushed(table.own(), List.of(READY_OF_TOPICS));
         this.waiting = PinnedPlan.unflushed(table.own(), List.of(WAITING));
-        this.keys = new PostgresKeyClaim(table, serializer, ticker);
-        this.serializer = serializer;
-        this.progress = new ClaimProgress.ByTopics(ticker, new PostgresMarks(), freed, arrivals);
+        this.keys = new PostgresKeyClaim(table, settings.serializer(), settings.ticker());
+        this.serializer = settings.serializer();
+        this.progress = new ClaimProgress.ByTopics(
+                settings.ticker(), new PostgresMarks(), settings.freed(), settings.arrivals());
         this.now = progress.of(new Topics(Set.of(), false));
     }
 
@@ -226,7 +220,12 @@ final class PostgresClaim implements ClaimCycle.Query {
     }
 
     static void set(Query query, Topics topics) throws SQLException {
-        query.setArray("topics", "text", PostgresSource.topics(topics.names())).set("listed", topics.listed());
+        query.setArray("topics", "text", names(topics.names())).set("listed", topics.listed());
+    }
+
+    /** @return null if there are none: then all topics are wanted */
+    static Object @Nullable [] names(Set<String> topics) {
+        return topics.isEmpty() ? null : topics.toArray();
     }
 
     private ClaimedRows walk(ClaimQueue queue, Connection connection, ClaimRequest request, Topics topics)

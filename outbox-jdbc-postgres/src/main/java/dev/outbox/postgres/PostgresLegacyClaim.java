@@ -2,7 +2,7 @@ package dev.outbox.postgres;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
-import dev.outbox.jdbc.internal.claim.ClaimCycle;
+import dev.outbox.jdbc.internal.claim.ClaimStatement;
 import dev.outbox.jdbc.internal.claim.ClaimedRows;
 import dev.outbox.jdbc.internal.claim.WorkItemRow;
 import dev.outbox.jdbc.internal.layout.Layout;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Locking and crashes are as in {@link PostgresClaim}.
  */
-final class PostgresLegacyClaim implements ClaimCycle.Query {
+final class PostgresLegacyClaim implements ClaimStatement {
     static final String CLAIM = """
             WITH picked AS MATERIALIZED (
                 SELECT ctid AS place, {claim_order} AS turn,
@@ -46,7 +46,7 @@ final class PostgresLegacyClaim implements ClaimCycle.Query {
             RETURNING %1$s
             """.formatted(WorkItemRow.COLUMNS);
 
-    /** The next time that lies ahead, as {@link PostgresSource#NEXT_DUE}. */
+    /** The next time that lies ahead, as {@link PostgresNextDue#NEXT_DUE}. */
     static final String NEXT_DUE = """
             SELECT (EXTRACT(EPOCH FROM min({due_on}) - statement_timestamp()) * 1000000)::bigint
             FROM {table}

@@ -9,9 +9,9 @@ import dev.outbox.jdbc.internal.inbox.ReceiveStatements;
 import dev.outbox.jdbc.internal.queue.DatabaseStatements;
 import dev.outbox.jdbc.internal.queue.RemoteWakeUp;
 import dev.outbox.jdbc.internal.queue.SourceSettings;
+import dev.outbox.jdbc.internal.queue.SourceStatements;
 import dev.outbox.jdbc.internal.queue.TableSettings;
 import dev.outbox.jdbc.internal.sql.Connections;
-import dev.outbox.spi.TransactionalSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -84,8 +84,8 @@ final class PostgresStatements implements DatabaseStatements<PostgresTable> {
     }
 
     @Override
-    public TransactionalSource source(PostgresTable table, SourceSettings settings) {
-        return new PostgresSource(table, settings);
+    public SourceStatements source(PostgresTable table, SourceSettings settings) {
+        return new PostgresSourceStatements(table, settings);
     }
 
     @Override

@@ -97,7 +97,7 @@ class ByteBoundIT {
 
     @Test
     void theSearchForExpiredLeasesReadsNoPayloads() {
-        assertThat(PostgresSource.EXPIRE).doesNotContain("payload", "headers");
+        assertThat(PostgresExpire.EXPIRE).doesNotContain("payload", "headers");
     }
 
     private void dueSince(String id, int minutes) {

@@ -33,11 +33,11 @@ class ClaimPlanIT {
             new Statement("settle as Done", PostgresSettle.DONE_KEEP, PINNED),
             new Statement("settle as Done and delete", PostgresSettle.DONE_DELETE, PINNED),
             new Statement("settle a mix", PostgresSettle.SETTLE, JOINING),
-            new Statement("settle what is free", PostgresSettle.SETTLE_FREE, JOINING),
+            new Statement("settle what is free", PostgresSettleFree.SETTLE, JOINING),
             new Statement("settle a mix in a handler's transaction", PostgresSettle.SETTLE, FRESH),
-            new Statement("renew", PostgresSettle.RENEW, JOINING),
-            new Statement("expire", PostgresSource.EXPIRE, PINNED),
-            new Statement("nextDue", PostgresSource.NEXT_DUE, PINNED),
+            new Statement("renew", PostgresRenew.RENEW, JOINING),
+            new Statement("expire", PostgresExpire.EXPIRE, PINNED),
+            new Statement("nextDue", PostgresNextDue.NEXT_DUE, PINNED),
             new Statement("purge", PostgresPurge.PURGE, FRESH));
 
     /** Four keys probed per row, three index descents each; seven indexes get an entry of the new version. */

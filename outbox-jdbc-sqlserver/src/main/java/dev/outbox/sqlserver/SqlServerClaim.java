@@ -2,15 +2,14 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
-import dev.outbox.jdbc.internal.claim.Arrivals;
-import dev.outbox.jdbc.internal.claim.ClaimCycle;
 import dev.outbox.jdbc.internal.claim.ClaimProgress;
 import dev.outbox.jdbc.internal.claim.ClaimQueue;
+import dev.outbox.jdbc.internal.claim.ClaimStatement;
 import dev.outbox.jdbc.internal.claim.ClaimedRows;
 import dev.outbox.jdbc.internal.claim.ClaimedRows.Topics;
 import dev.outbox.jdbc.internal.claim.ClaimedRows.Unreadable;
-import dev.outbox.jdbc.internal.claim.FreedKeys;
 import dev.outbox.jdbc.internal.claim.WorkItemRow;
+import dev.outbox.jdbc.internal.queue.SourceSettings;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Timestamps;
@@ -24,7 +23,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,7 +61,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe: one poller, one claim at a time.
  */
-final class SqlServerClaim implements ClaimCycle.Query {
+final class SqlServerClaim implements ClaimStatement {
     /** Each statement stays far below the 5,000 locks at which the server would rather lock the table. */
     private static final int MOST = 500;
 
@@ -335,13 +333,13 @@ final class SqlServerClaim implements ClaimCycle.Query {
     private final ClaimProgress.ByTopics progress;
     private ClaimProgress now;
 
-    SqlServerClaim(
-            SqlServerTable table, @Nullable PayloadSerializer serializer, LongSupplier ticker, Arrivals arrivals) {
+    SqlServerClaim(SqlServerTable table, SourceSettings settings) {
         this.ready = SqlServerBatch.of(table.layout(), READY);
         this.waiting = SqlServerBatch.of(table.layout(), WAITING);
         this.keys = SqlServerBatch.of(table.layout(), KEYS);
-        this.serializer = serializer;
-        this.progress = new ClaimProgress.ByTopics(ticker, new SqlServerMarks(), new FreedKeys(), arrivals);
+        this.serializer = settings.serializer();
+        this.progress = new ClaimProgress.ByTopics(
+                settings.ticker(), new SqlServerMarks(), settings.freed(), settings.arrivals());
         this.now = progress.of(new Topics(Set.of(), false));
     }
 

@@ -2,7 +2,7 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.PayloadSerializer;
 import dev.outbox.WorkItem;
-import dev.outbox.jdbc.internal.claim.ClaimCycle;
+import dev.outbox.jdbc.internal.claim.ClaimStatement;
 import dev.outbox.jdbc.internal.claim.ClaimedRows;
 import dev.outbox.jdbc.internal.claim.WorkItemRow;
 import dev.outbox.jdbc.internal.sql.Timestamps;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Locking and crashes are as in {@link SqlServerClaim}.
  */
-final class SqlServerLegacyClaim implements ClaimCycle.Query {
+final class SqlServerLegacyClaim implements ClaimStatement {
     static final String CLAIM = """
             %1$s
             UPDATE {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)

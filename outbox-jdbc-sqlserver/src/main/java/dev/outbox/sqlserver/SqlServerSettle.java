@@ -1,11 +1,10 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.Ack;
-import dev.outbox.OnDead;
 import dev.outbox.jdbc.internal.layout.Layout;
+import dev.outbox.jdbc.internal.queue.Verdicts;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
-import dev.outbox.jdbc.internal.sql.StorableText;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Settlement.Kind;
@@ -18,7 +17,6 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Settle and renew: every write is fenced by id, owner token and status, and answers what it changed; what
@@ -132,14 +130,14 @@ final class SqlServerSettle {
 
     /** On a connection in auto-commit mode. It waits for rows that another transaction has locked. */
     Unchanged settle(Connection connection, List<Settlement> settlements) throws SQLException {
-        List<Lease> leases = leases(settlements);
+        List<Lease> leases = Verdicts.leases(settlements);
         Names names = items.names(connection, leases);
         return settle.run(connection, query -> set(query, settlements, names), rows -> unchanged(leases, names, rows));
     }
 
     /** In a handler's transaction, whose settings are the handler's. Answers what was fenced. */
     Set<Lease> settleIn(Connection tx, List<Settlement> settlements) throws SQLException {
-        List<Lease> leases = leases(settlements);
+        List<Lease> leases = Verdicts.leases(settlements);
         Names names = items.names(tx, leases);
         try (Query query = settleInHandlersTransaction.on(tx)) {
             set(query, settlements, names);
@@ -165,13 +163,13 @@ final class SqlServerSettle {
             rows.row()
                     .set("id", names.sent(settlement.lease()))
                     .set("token", settlement.lease().ownerToken())
-                    .set("verdict", status(settlement.kind()))
+                    .set("verdict", Verdicts.status(settlement))
                     .set(
                             "delay",
                             settlement.kind() == Kind.RETRY ? settlement.delay().toMillis() : null)
-                    .text("error", error(settlement))
+                    .text("error", Verdicts.error(settlement))
                     .set("given_back", settlement.attemptsGivenBack())
-                    .set("blocks", settlement.kind() == Kind.DEAD && settlement.onDead() == OnDead.BLOCK);
+                    .set("blocks", Verdicts.blocksKey(settlement));
         }
         query.set("settlements", rows.json()).set("texts", rows.texts()).set("delete_done", deleteDone);
     }
@@ -186,21 +184,5 @@ final class SqlServerSettle {
             }
         }
         return new Unchanged(lost, locked);
-    }
-
-    private static List<Lease> leases(List<Settlement> settlements) {
-        return settlements.stream().map(Settlement::lease).toList();
-    }
-
-    private static int status(Kind kind) {
-        return switch (kind) {
-            case RETRY, RELEASE -> 0;
-            case DONE -> 2;
-            case DEAD -> 3;
-        };
-    }
-
-    private static @Nullable String error(Settlement settlement) {
-        return settlement.error() == null ? null : StorableText.wellFormed(settlement.error());
     }
 }

@@ -8,9 +8,9 @@ import dev.outbox.jdbc.internal.inbox.ReceiveStatements;
 import dev.outbox.jdbc.internal.queue.DatabaseStatements;
 import dev.outbox.jdbc.internal.queue.RemoteWakeUp;
 import dev.outbox.jdbc.internal.queue.SourceSettings;
+import dev.outbox.jdbc.internal.queue.SourceStatements;
 import dev.outbox.jdbc.internal.queue.TableSettings;
 import dev.outbox.jdbc.internal.sql.Connections;
-import dev.outbox.spi.TransactionalSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -69,8 +69,8 @@ final class SqlServerStatements implements DatabaseStatements<SqlServerTable> {
     }
 
     @Override
-    public TransactionalSource source(SqlServerTable table, SourceSettings settings) {
-        return new SqlServerSource(table, settings);
+    public SourceStatements source(SqlServerTable table, SourceSettings settings) {
+        return new SqlServerSourceStatements(table, settings);
     }
 
     @Override

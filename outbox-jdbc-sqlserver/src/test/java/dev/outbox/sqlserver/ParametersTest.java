@@ -12,12 +12,14 @@ import dev.outbox.delivery.internal.Emitter;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.claim.Arrivals;
+import dev.outbox.jdbc.internal.claim.FreedKeys;
 import dev.outbox.jdbc.internal.enqueue.MessageRow;
 import dev.outbox.jdbc.internal.inbox.InboxRecords;
 import dev.outbox.jdbc.internal.inbox.Reception;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.queue.SourceSettings;
+import dev.outbox.jdbc.internal.queue.TableSource;
 import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.spi.ClaimRequest;
@@ -56,9 +58,10 @@ class ParametersTest {
             Phase.CLEAN,
             Map.of());
 
-    private SqlServerSource source(SqlServerTable of) {
-        return new SqlServerSource(
-                of, new SourceSettings(connections, Ack.KEEP, DAY, DAY, null, System::nanoTime, new Arrivals()));
+    private TableSource source(SqlServerTable of) {
+        SourceSettings settings = new SourceSettings(
+                connections, Ack.KEEP, DAY, DAY, null, System::nanoTime, new Arrivals(), new FreedKeys());
+        return new TableSource(of.name(), settings, new SqlServerSourceStatements(of, settings));
     }
 
     private String resolved(String statement) {

@@ -38,8 +38,8 @@ class SqlServerColumnsTest {
             SqlServerClaim.KEYS,
             SqlServerSettle.SETTLE,
             SqlServerSettle.RENEW,
-            SqlServerSource.EXPIRE,
-            SqlServerSource.NEXT_DUE,
+            SqlServerSourceStatements.EXPIRE,
+            SqlServerSourceStatements.NEXT_DUE,
             SqlServerPurge.PURGE,
             SqlServerPurge.PURGE_DEAD,
             SqlServerHandling.BEGIN,
@@ -163,7 +163,7 @@ class SqlServerColumnsTest {
                 .contains("[FirstDueOn] = SWITCHOFFSET(CAST(CASE WHEN v.Verdict = 0"
                         + " THEN COALESCE([FirstDueOn], [DueTimeUtc], [CreatedAt]) ELSE [FirstDueOn] END"
                         + " AS datetimeoffset(7)), 0)");
-        assertThat(resolved(Phase.CLEAN, SqlServerSource.EXPIRE))
+        assertThat(resolved(Phase.CLEAN, SqlServerSourceStatements.EXPIRE))
                 .contains("[FirstDueOn] = COALESCE([FirstDueOn], [DueOn], [CreatedOn]),");
     }
 
@@ -221,7 +221,8 @@ class SqlServerColumnsTest {
     /** Not before phase 2 may a message be urgent, so what is not backfilled is as normal as the rest. */
     @Test
     void inPhaseOneNoRowIsMissedForWhatIsNotFilledYet() {
-        assertThat(resolved(Phase.ADDITIVE, SqlServerSource.NEXT_DUE)).contains("AND (CAST(1 AS smallint)) = 1 AND");
+        assertThat(resolved(Phase.ADDITIVE, SqlServerSourceStatements.NEXT_DUE))
+                .contains("AND (CAST(1 AS smallint)) = 1 AND");
         assertThat(resolved(Phase.ADDITIVE, SqlServerPurge.PURGE_DEAD))
                 .contains("AND ([BlocksKey] = 0 OR [BlocksKey] IS NULL) AND");
     }

@@ -137,8 +137,8 @@ class SqlServerInboxColumnsTest {
                 SqlServerSettle.SETTLE,
                 SqlServerSettle.RENEW,
                 SqlServerItems.FIND,
-                SqlServerSource.EXPIRE,
-                SqlServerSource.NEXT_DUE,
+                SqlServerSourceStatements.EXPIRE,
+                SqlServerSourceStatements.NEXT_DUE,
                 SqlServerPurge.PURGE,
                 SqlServerPurge.PURGE_DEAD,
                 SqlServerHandling.BEGIN,
@@ -158,7 +158,7 @@ class SqlServerInboxColumnsTest {
     @Test
     void theTimeAnItemWasFirstDueIsKeptInUtcWhereTheTableHasAColumnForIt() {
         assertThat(resolved(Phase.LEGACY, SqlServerRecords.REQUEUE)).doesNotContain("FirstDueOn");
-        assertThat(resolved(Phase.ADDITIVE, SqlServerSource.EXPIRE))
+        assertThat(resolved(Phase.ADDITIVE, SqlServerSourceStatements.EXPIRE))
                 .contains("[FirstDueOn] = SWITCHOFFSET(CAST(COALESCE([FirstDueOn], [DueTimeUtc], [FirstSeenUtc])"
                         + " AS datetimeoffset(7)), 0),");
         assertThat(resolved(Phase.CLEAN, SqlServerRecords.REQUEUE)).contains("[FirstDueOn] = NULL");
@@ -199,7 +199,10 @@ class SqlServerInboxColumnsTest {
     @EnumSource(names = "RENAMING", mode = EnumSource.Mode.EXCLUDE)
     void aSearchForRowsWithATopicAsksWhatTheFilterOfTheIndexAsks(Phase phase) {
         for (String statement : List.of(
-                SqlServerSettle.SETTLE, SqlServerSettle.RENEW, SqlServerSource.EXPIRE, SqlServerLegacyClaim.CLAIM)) {
+                SqlServerSettle.SETTLE,
+                SqlServerSettle.RENEW,
+                SqlServerSourceStatements.EXPIRE,
+                SqlServerLegacyClaim.CLAIM)) {
             assertThat(resolved(phase, statement))
                     .containsPattern("[ .]\\[Topic] IS NOT NULL")
                     .doesNotContainPattern("COLLATE \\w+\\) IS NOT NULL");

@@ -272,7 +272,7 @@ class TsqlTest {
 
     @Test
     void theSearchForExpiredLeasesReadsNoPayloads() {
-        assertThat(SqlServerSource.EXPIRE).doesNotContain("payload", "headers");
+        assertThat(SqlServerSourceStatements.EXPIRE).doesNotContain("payload", "headers");
     }
 
     /** What the test is for: each of these slips is found. */

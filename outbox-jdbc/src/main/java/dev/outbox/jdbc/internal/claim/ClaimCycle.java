@@ -1,5 +1,6 @@
 package dev.outbox.jdbc.internal.claim;
 
+import dev.outbox.Status;
 import dev.outbox.WorkItem;
 import dev.outbox.jdbc.internal.claim.ClaimedRows.Unreadable;
 import dev.outbox.spi.Claim;
@@ -24,9 +25,15 @@ import java.util.function.LongSupplier;
 public final class ClaimCycle {
     private static final Duration LONGEST_BETWEEN_SEARCHES = Duration.ofMinutes(1);
 
-    /** Ends leases that ran out. */
-    public interface Expire {
-        Expired run(Connection connection, ClaimRequest request) throws SQLException;
+    /** What a claim asks a database for. */
+    public interface Statements {
+        /** Ends a batch of leases that ran out. */
+        Expired expire(Connection connection, ClaimRequest request) throws SQLException;
+
+        /** Leases items. */
+        ClaimedRows claim(Connection connection, ClaimRequest request) throws SQLException;
+
+        Unchanged settle(Connection connection, List<Settlement> settlements) throws SQLException;
     }
 
     /**
@@ -34,50 +41,35 @@ public final class ClaimCycle {
      *
      * @param reclaimed they are Ready again
      * @param dead they have no attempt left
+     * @param more whether more leases may have run out
      */
-    public record Expired(List<WorkItem> reclaimed, List<WorkItem> dead) {
-        private static final Expired NONE = new Expired(List.of(), List.of());
+    public record Expired(List<WorkItem> reclaimed, List<WorkItem> dead, boolean more) {
+        private static final Expired NONE = new Expired(List.of(), List.of(), false);
 
-        /** Reads rows that have the columns that name an item, and its status. */
-        public static Expired read(ResultSet rows) throws SQLException {
-            Expired expired = new Expired(new ArrayList<>(), new ArrayList<>());
+        /**
+         * Reads rows that have the columns that name an item, and its status.
+         *
+         * @param batch the most rows that there could be
+         */
+        public static Expired read(ResultSet rows, int batch) throws SQLException {
+            List<WorkItem> reclaimed = new ArrayList<>();
+            List<WorkItem> dead = new ArrayList<>();
             while (rows.next()) {
-                (rows.getInt("status") == 3 ? expired.dead : expired.reclaimed).add(WorkItemRow.named(rows));
+                (rows.getInt("status") == Status.DEAD.code() ? dead : reclaimed).add(WorkItemRow.named(rows));
             }
-            return expired;
-        }
-
-        private int size() {
-            return reclaimed.size() + dead.size();
+            return new Expired(reclaimed, dead, reclaimed.size() + dead.size() == batch);
         }
     }
 
-    /** Leases items. */
-    public interface Query {
-        ClaimedRows run(Connection connection, ClaimRequest request) throws SQLException;
-    }
-
-    /** Settles them. */
-    public interface Settle {
-        Unchanged run(Connection connection, List<Settlement> settlements) throws SQLException;
-    }
-
-    private final Expire expire;
-    private final int expiredBatch;
-    private final Query query;
-    private final Settle settle;
+    private final Statements statements;
     private final LongSupplier ticker;
 
     private boolean expiredBefore;
     private long expiredAt;
     private long expireCost;
 
-    /** @param expiredBatch the most leases that one search ends */
-    public ClaimCycle(Expire expire, int expiredBatch, Query query, Settle settle, LongSupplier ticker) {
-        this.expire = expire;
-        this.expiredBatch = expiredBatch;
-        this.query = query;
-        this.settle = settle;
+    public ClaimCycle(Statements statements, LongSupplier ticker) {
+        this.statements = statements;
         this.ticker = ticker;
     }
 
@@ -85,18 +77,20 @@ public final class ClaimCycle {
         Expired expired = Expired.NONE;
         if (expireIsDue(request.lease())) {
             long start = ticker.getAsLong();
-            expired = expire.run(connection, request);
-            expiredBefore = expired.size() < expiredBatch;
+            expired = statements.expire(connection, request);
+            expiredBefore = !expired.more();
             expiredAt = ticker.getAsLong();
             expireCost = expiredAt - start;
         }
-        ClaimedRows claimed = query.run(connection, request);
+        ClaimedRows claimed = statements.claim(connection, request);
         List<WorkItem> dead = new ArrayList<>(expired.dead());
         List<WorkItem> items = new ArrayList<>(claimed.items());
         for (Unreadable row : claimed.unreadable()) {
             Lease lease = new Lease(row.item().id(), claimed.ownerToken());
             Settlement verdict = Settlement.dead(lease, "row cannot be read: " + row.error(), request.onDead());
-            if (settle.run(connection, List.of(verdict)).isEmpty()) { // else its lease ends, and it is found again
+            if (statements
+                    .settle(connection, List.of(verdict))
+                    .isEmpty()) { // else its lease ends, and it is found again
                 dead.add(row.item());
             }
             if (verdict.holdsBackItsKey() && row.key() != null) { // and has given the rest of its run back

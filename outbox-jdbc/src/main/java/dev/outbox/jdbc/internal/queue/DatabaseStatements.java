@@ -6,7 +6,6 @@ import dev.outbox.jdbc.internal.enqueue.EnqueueStatements;
 import dev.outbox.jdbc.internal.inbox.InboxRecords;
 import dev.outbox.jdbc.internal.inbox.ReceiveStatements;
 import dev.outbox.jdbc.internal.sql.Connections;
-import dev.outbox.spi.TransactionalSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -47,7 +46,7 @@ public interface DatabaseStatements<T extends LiveTable.Seen> {
 
     InboxRecords.Statements records(T table);
 
-    TransactionalSource source(T table, SourceSettings settings);
+    SourceStatements source(T table, SourceSettings settings);
 
     /** Removes one batch of Done rows that ended longer ago than this each time it is called, and answers its size. */
     IntSupplier purge(T table, Connections connections, Duration olderThan);

@@ -3,6 +3,7 @@ package dev.outbox.jdbc.internal.queue;
 import dev.outbox.Ack;
 import dev.outbox.PayloadSerializer;
 import dev.outbox.jdbc.internal.claim.Arrivals;
+import dev.outbox.jdbc.internal.claim.FreedKeys;
 import dev.outbox.jdbc.internal.sql.Connections;
 import java.time.Duration;
 import java.util.function.LongSupplier;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param serializer for bodies; null if there is none
  * @param ticker a monotonic clock in nanoseconds
  * @param arrivals what this process has stored
+ * @param freed what this source knows of keys
  */
 public record SourceSettings(
         Connections connections,
@@ -26,4 +28,5 @@ public record SourceSettings(
         @Nullable Duration deadRetention,
         @Nullable PayloadSerializer serializer,
         LongSupplier ticker,
-        Arrivals arrivals) {}
+        Arrivals arrivals,
+        FreedKeys freed) {}

@@ -86,8 +86,10 @@ abstract class TableQueue<T extends LiveTable.Seen> implements WorkQueue {
 
     @Override
     public TransactionalSource source() {
-        SourceSettings ofSource = settings.ofSource(connections, arrivals);
-        Function<T, TransactionalSource> source = found -> statements.source(found, ofSource);
+        Function<T, TransactionalSource> source = found -> {
+            SourceSettings ofSource = settings.ofSource(connections, arrivals);
+            return new TableSource(found.name(), ofSource, statements.source(found, ofSource));
+        };
         return table.isSettled() ? source.apply(table.now()) : new AdaptingSource(table, table.per(source));
     }
 

@@ -5,6 +5,7 @@ import dev.outbox.Ordering;
 import dev.outbox.event.OutboxListener;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.claim.Arrivals;
+import dev.outbox.jdbc.internal.claim.FreedKeys;
 import dev.outbox.jdbc.internal.enqueue.MessageRow;
 import dev.outbox.jdbc.internal.sql.Connections;
 import java.sql.Connection;
@@ -46,6 +47,7 @@ public record TableSettings(
     }
 
     SourceSettings ofSource(Connections connections, Arrivals arrivals) {
-        return new SourceSettings(connections, ack, retention, deadRetention, rules.serializer(), ticker, arrivals);
+        return new SourceSettings(
+                connections, ack, retention, deadRetention, rules.serializer(), ticker, arrivals, new FreedKeys());
     }
 }

@@ -5,6 +5,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -12,13 +13,20 @@ import org.jspecify.annotations.Nullable;
 public final class Query implements AutoCloseable {
     private final PreparedStatement statement;
     private final Map<String, int[]> positions;
+    private final List<Map<String, int[]>> parts;
 
     /** Whether there are rows that nobody has asked for yet. */
     private boolean atRows;
 
-    Query(PreparedStatement statement, Map<String, int[]> positions) {
+    Query(PreparedStatement statement, Map<String, int[]> positions, List<Map<String, int[]>> parts) {
         this.statement = statement;
         this.positions = positions;
+        this.parts = parts;
+    }
+
+    /** To set the parameters of one of several statements that are sent together; the first one is 0. */
+    public Query part(int number) {
+        return new Query(statement, parts.get(number), List.of());
     }
 
     public Query set(String name, @Nullable Object value) throws SQLException {

@@ -3,6 +3,7 @@ package dev.outbox.jdbc.internal.sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,10 +21,15 @@ public final class Sql {
     private final Map<String, int[]> positions;
     private final Map<String, Object> constants;
 
-    private Sql(String text, Map<String, int[]> positions, Map<String, Object> constants) {
+    /** The positions of each statement, where there are several. */
+    private final List<Map<String, int[]>> parts;
+
+    private Sql(
+            String text, Map<String, int[]> positions, Map<String, Object> constants, List<Map<String, int[]>> parts) {
         this.text = text;
         this.positions = positions;
         this.constants = constants;
+        this.parts = parts;
     }
 
     public static Sql parse(String statement) {
@@ -66,7 +72,36 @@ public final class Sql {
                 positions.put(name, at.stream().mapToInt(Integer::intValue).toArray()));
         Map<String, Object> present = new HashMap<>(constants);
         present.keySet().retainAll(positions.keySet());
-        return new Sql(text.toString(), positions, present);
+        return new Sql(text.toString(), positions, present, List.of());
+    }
+
+    /** Several statements that are sent together. A parameter may be set in all of them, or {@linkplain Query#part in one}. */
+    public static Sql together(List<Sql> statements) {
+        Map<String, List<Integer>> all = new HashMap<>();
+        Map<String, Object> constants = new HashMap<>();
+        List<Map<String, int[]>> parts = new ArrayList<>();
+        int before = 0;
+        for (Sql statement : statements) {
+            Map<String, int[]> part = new HashMap<>();
+            int offset = before;
+            statement.positions.forEach((name, at) -> {
+                part.put(
+                        name,
+                        Arrays.stream(at).map(position -> position + offset).toArray());
+                List<Integer> ofName = all.computeIfAbsent(name, n -> new ArrayList<>());
+                Arrays.stream(part.get(name)).forEach(ofName::add);
+            });
+            before += statement.positions.values().stream()
+                    .mapToInt(at -> at.length)
+                    .sum();
+            constants.putAll(statement.constants);
+            parts.add(part);
+        }
+        Map<String, int[]> positions = new HashMap<>();
+        all.forEach((name, at) ->
+                positions.put(name, at.stream().mapToInt(Integer::intValue).toArray()));
+        String text = statements.stream().map(Sql::text).collect(Collectors.joining(";\n"));
+        return new Sql(text, positions, constants, parts);
     }
 
     /** The statement as the driver sees it. */
@@ -76,7 +111,7 @@ public final class Sql {
 
     /** Prepares it on this connection; close it when done. */
     public Query on(Connection connection) throws SQLException {
-        Query query = new Query(connection.prepareStatement(text), positions);
+        Query query = new Query(connection.prepareStatement(text), positions, parts);
         for (Map.Entry<String, Object> constant : constants.entrySet()) {
             query.set(constant.getKey(), constant.getValue());
         }

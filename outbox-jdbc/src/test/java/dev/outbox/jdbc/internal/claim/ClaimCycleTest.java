@@ -39,16 +39,24 @@ class ClaimCycleTest {
     private int searches;
     private ClaimedRows claimed = claimed(List.of(), List.of());
     private final ClaimCycle claiming = new ClaimCycle(
-            (connection, request) -> {
-                searches++;
-                time.addAndGet(searchTakes.toNanos());
-                return expired;
-            },
-            BATCH,
-            (connection, request) -> claimed,
-            (connection, settlements) -> {
-                settled.addAll(settlements);
-                return Unchanged.NONE;
+            new ClaimCycle.Statements() {
+                @Override
+                public Expired expire(Connection connection, ClaimRequest request) {
+                    searches++;
+                    time.addAndGet(searchTakes.toNanos());
+                    return expired;
+                }
+
+                @Override
+                public ClaimedRows claim(Connection connection, ClaimRequest request) {
+                    return claimed;
+                }
+
+                @Override
+                public Unchanged settle(Connection connection, List<Settlement> settlements) {
+                    settled.addAll(settlements);
+                    return Unchanged.NONE;
+                }
             },
             time::get);
 
@@ -98,7 +106,7 @@ class ClaimCycleTest {
 
     @Test
     void aClaimAnswersWhatTheSearchFound() throws SQLException {
-        expired = new Expired(List.of(item(1, null)), List.of(item(2, null)));
+        expired = new Expired(List.of(item(1, null)), List.of(item(2, null)), false);
         claimed = claimed(List.of(item(3, null)), List.of());
 
         Claim claim = claim();
@@ -147,7 +155,7 @@ class ClaimCycleTest {
 
     private static Expired expired(int count) {
         return new Expired(
-                IntStream.range(0, count).mapToObj(i -> item(i, null)).toList(), List.of());
+                IntStream.range(0, count).mapToObj(i -> item(i, null)).toList(), List.of(), count == BATCH);
     }
 
     private static ClaimedRows claimed(List<WorkItem> items, List<Unreadable> unreadable) {

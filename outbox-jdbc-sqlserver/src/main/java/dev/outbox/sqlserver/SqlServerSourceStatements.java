@@ -1,21 +1,17 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.OnDead;
-import dev.outbox.internal.SqlFailure;
+import dev.outbox.OutboxException;
 import dev.outbox.jdbc.internal.claim.ClaimCycle;
+import dev.outbox.jdbc.internal.claim.ClaimStatement;
+import dev.outbox.jdbc.internal.claim.ClaimedRows;
 import dev.outbox.jdbc.internal.queue.Heartbeats;
 import dev.outbox.jdbc.internal.queue.SourceSettings;
-import dev.outbox.jdbc.internal.sql.BorrowedConnection;
-import dev.outbox.jdbc.internal.sql.Connections;
-import dev.outbox.jdbc.internal.sql.NetworkLimit;
-import dev.outbox.jdbc.internal.sql.StatementLimits;
+import dev.outbox.jdbc.internal.queue.SourceStatements;
 import dev.outbox.jdbc.internal.sql.Timestamps;
-import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
-import dev.outbox.spi.TransactionalSource;
 import dev.outbox.spi.Unchanged;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -24,14 +20,13 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A SQL Server outbox or inbox table as a source. Each call is one batch on a borrowed connection in auto-commit
- * mode; the claim query is in {@link SqlServerClaim}, settle and renew are in {@link SqlServerSettle}.
+ * The statements of a source over a SQL Server table. The claim is in {@link SqlServerClaim}, settle and renew are in {@link
+ * SqlServerSettle}.
  */
-final class SqlServerSource implements TransactionalSource {
+final class SqlServerSourceStatements implements SourceStatements {
     private static final int EXPIRED_BATCH = 500;
 
     /**
@@ -132,134 +127,31 @@ final class SqlServerSource implements TransactionalSource {
             """;
 
     private final SqlServerTable table;
-    private final Connections connections;
-    private final StatementLimits limits = new StatementLimits();
-    private final ClaimCycle claiming;
     private final SqlServerHandling handling;
+    private final SqlServerBatch expire;
+    private final ClaimStatement claim;
     private final SqlServerSettle settle;
+    private final SqlServerBatch nextDue;
     private final SqlServerPurge purge;
     private final @Nullable SqlServerPurge purgeDead;
-    private final Heartbeats heartbeats;
-    private final SqlServerBatch expire;
-    private final SqlServerBatch nextDue;
 
-    SqlServerSource(SqlServerTable table, SourceSettings settings) {
+    SqlServerSourceStatements(SqlServerTable table, SourceSettings settings) {
         this.table = table;
-        this.connections = settings.connections();
-        LongSupplier ticker = settings.ticker();
         this.handling = new SqlServerHandling(table);
-        ClaimCycle.Query claim = table.byOld()
-                ? new SqlServerLegacyClaim(table, settings.serializer())
-                : new SqlServerClaim(table, settings.serializer(), ticker, settings.arrivals());
-        this.settle = new SqlServerSettle(table, settings.ack());
-        this.purge = SqlServerPurge.ofDone(table, connections, settings.retention());
-        Duration deadRetention = settings.deadRetention();
-        this.purgeDead = deadRetention == null ? null : SqlServerPurge.ofDead(table, connections, deadRetention);
-        this.heartbeats = new Heartbeats(connections, limits, ticker, new SqlServerHeartbeat(table));
         this.expire = SqlServerBatch.of(table.layout(), EXPIRE);
+        this.claim = table.byOld()
+                ? new SqlServerLegacyClaim(table, settings.serializer())
+                : new SqlServerClaim(table, settings);
+        this.settle = new SqlServerSettle(table, settings.ack());
         this.nextDue = SqlServerBatch.of(table.layout(), NEXT_DUE);
-        this.claiming = new ClaimCycle(this::expire, EXPIRED_BATCH, claim, settle::settle, ticker);
+        this.purge = SqlServerPurge.ofDone(table, settings.connections(), settings.retention());
+        Duration deadRetention = settings.deadRetention();
+        this.purgeDead =
+                deadRetention == null ? null : SqlServerPurge.ofDead(table, settings.connections(), deadRetention);
     }
 
     @Override
-    public String name() {
-        return table.name().toString();
-    }
-
-    @Override
-    public Object queue() {
-        return connections; // which all sources of an outbox or inbox have in common
-    }
-
-    @Override
-    public Claim claim(ClaimRequest request) {
-        limits.lease(request.lease());
-        return run("claim from", limits.forClaim(), connection -> claiming.claim(connection, request));
-    }
-
-    @Override
-    public Unchanged settle(List<Settlement> settlements) {
-        return settlements.isEmpty()
-                ? Unchanged.NONE
-                : run("settle in", limits.forSettle(), connection -> settle.settle(connection, settlements));
-    }
-
-    @Override
-    public Set<Lease> settle(Connection tx, List<Settlement> settlements) {
-        try {
-            NetworkLimit limit = NetworkLimit.on(tx, limits.forSettle());
-            try {
-                return settlements.isEmpty() ? Set.of() : settle.settleIn(tx, settlements);
-            } finally {
-                limit.close();
-            }
-        } catch (SQLException e) {
-            throw handling.failure(e);
-        }
-    }
-
-    @Override
-    public Unchanged renew(List<Lease> leases, Duration length) {
-        return leases.isEmpty()
-                ? Unchanged.NONE
-                : run("renew in", limits.forSettle(), connection -> settle.renew(connection, leases, length));
-    }
-
-    @Override
-    public Optional<Duration> nextDue(Set<String> topics) {
-        return run(
-                "look for due items in",
-                limits.forClaim(),
-                connection -> nextDue.run(
-                        connection,
-                        query -> query.set("topics", JsonRows.topics(topics)).set("filtered", !topics.isEmpty()),
-                        row -> {
-                            row.next();
-                            Instant due = Timestamps.readOptional(row, "due_on");
-                            return due == null
-                                    ? Optional.empty()
-                                    : Optional.of(Duration.between(Timestamps.read(row, "at"), due));
-                        }));
-    }
-
-    @Override
-    public int purge() {
-        int done = purge.batch(limits.forClaim());
-        return done == SqlServerPurge.BATCH || purgeDead == null ? done : done + purgeDead.batch(limits.forClaim());
-    }
-
-    @Override
-    public void heartbeat(Heartbeat heartbeat) {
-        heartbeats.note(heartbeat);
-    }
-
-    @Override
-    public Optional<String> replacedIsolation() {
-        return connections.replacedIsolation();
-    }
-
-    @Override
-    public Transaction begin() {
-        try {
-            BorrowedConnection tx = connections.transactional(limits.forSettle());
-            boolean begun = false;
-            try {
-                // whatever the pool says: under SNAPSHOT a settle after a renewal would fail for ever
-                tx.connection().setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-                handling.begin(tx.connection());
-                begun = true;
-                return tx;
-            } finally {
-                if (!begun) {
-                    tx.close();
-                }
-            }
-        } catch (SQLException e) {
-            throw SqlFailure.of("cannot open a transaction for " + table.name(), e);
-        }
-    }
-
-    private ClaimCycle.Expired expire(Connection connection, ClaimRequest request) throws SQLException {
+    public ClaimCycle.Expired expire(Connection connection, ClaimRequest request) throws SQLException {
         return expire.run(
                 connection,
                 query -> query.set("max_attempts", request.maxAttempts())
@@ -267,18 +159,68 @@ final class SqlServerSource implements TransactionalSource {
                         .set("batch", EXPIRED_BATCH)
                         .set("topics", JsonRows.topics(request.topics()))
                         .set("filtered", !request.topics().isEmpty()),
-                ClaimCycle.Expired::read);
+                rows -> ClaimCycle.Expired.read(rows, EXPIRED_BATCH));
     }
 
-    private interface Work<T> {
-        T on(Connection connection) throws SQLException;
+    @Override
+    public ClaimedRows claim(Connection connection, ClaimRequest request) throws SQLException {
+        return claim.run(connection, request);
     }
 
-    private <T> T run(String what, Duration limit, Work<T> work) {
-        try (BorrowedConnection borrowed = connections.autoCommitting(limit)) {
-            return work.on(borrowed.connection());
-        } catch (SQLException e) {
-            throw SqlFailure.of(what + " " + table.name() + " failed", e);
-        }
+    @Override
+    public Unchanged settle(Connection connection, List<Settlement> settlements) throws SQLException {
+        return settle.settle(connection, settlements);
+    }
+
+    @Override
+    public Set<Lease> settleIn(Connection tx, List<Settlement> settlements, Duration lockLimit) throws SQLException {
+        return settle.settleIn(tx, settlements);
+    }
+
+    @Override
+    public Unchanged renew(Connection connection, List<Lease> leases, Duration length) throws SQLException {
+        return settle.renew(connection, leases, length);
+    }
+
+    @Override
+    public Optional<Duration> nextDue(Connection connection, Set<String> topics) throws SQLException {
+        return nextDue.run(
+                connection,
+                query -> query.set("topics", JsonRows.topics(topics)).set("filtered", !topics.isEmpty()),
+                row -> {
+                    row.next();
+                    Instant due = Timestamps.readOptional(row, "due_on");
+                    return due == null
+                            ? Optional.empty()
+                            : Optional.of(Duration.between(Timestamps.read(row, "at"), due));
+                });
+    }
+
+    @Override
+    public int purge(Duration limit) {
+        int done = purge.batch(limit);
+        return done == SqlServerPurge.BATCH || purgeDead == null ? done : done + purgeDead.batch(limit);
+    }
+
+    @Override
+    public Heartbeats.Statements heartbeats() {
+        return new SqlServerHeartbeat(table);
+    }
+
+    /** Whatever the pool says: under SNAPSHOT a settle after a renewal would fail for ever. */
+    @Override
+    public void begin(Connection tx) throws SQLException {
+        tx.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+        handling.begin(tx);
+    }
+
+    @Override
+    public OutboxException settleFailure(SQLException e) {
+        return handling.failure(e);
+    }
+
+    @Override
+    public boolean mayRunAgain(Connection connection, SQLException e) {
+        return false;
     }
 }
