@@ -27,12 +27,12 @@ final class Arrivals {
         return TimeUnit.SECONDS.toMicros(now.getEpochSecond()) + now.getNano() / 1_000;
     }
 
-    /** Called as soon as the commit has returned. */
+    /** Call this as soon as the commit has returned. */
     void committed(int number) {
         committed.set(number, nowMicros());
     }
 
-    /** Called first thing by the destination. */
+    /** The destination calls this before it does anything else. */
     void arrived(String payload) {
         arrived(Payload.number(payload), nowMicros());
     }
@@ -52,10 +52,10 @@ final class Arrivals {
     }
 
     /**
-     * Milliseconds, lowest first. A destination may be called before the commit has returned to its caller; that
-     * is no time at all.
+     * The latencies in milliseconds, lowest first. A destination may be called before the commit has returned to its caller;
+     * that counts as 0.
      *
-     * @param skipped how many of the first messages do not count, because things were still warming up
+     * @param skipped how many of the first messages do not count, because they warm up the JVM
      */
     double[] latencies(int skipped) {
         double[] latencies = new double[committed.length() - skipped];

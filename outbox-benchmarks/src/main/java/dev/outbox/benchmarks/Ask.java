@@ -10,7 +10,7 @@ import java.util.Locale;
 import javax.sql.DataSource;
 
 /**
- * A question of an operator, asked again and again, about an outbox and an inbox with 1,000,000 rows Done and 100,000 Dead
+ * A question of an operator, repeated many times, about an outbox and an inbox with 1,000,000 rows Done and 100,000 Dead
  * each.
  */
 record Ask(String name, Question question, int times) implements Contender {
@@ -29,15 +29,15 @@ record Ask(String name, Question question, int times) implements Contender {
             FROM generate_series(1, %6$d) AS n
             """;
 
-    /** Answers how many things were told. */
+    /** Returns how many rows the answer has. */
     interface Question {
         int ask(DataSource pool, Admin admin) throws Exception;
     }
 
     /**
-     * By SQL.
+     * Asks by SQL.
      *
-     * @param statements each is run for the outbox and for the inbox, whose name is put in
+     * @param statements each runs for the outbox and for the inbox, whose name is inserted
      */
     static Question byHand(String... statements) {
         return (pool, admin) -> {

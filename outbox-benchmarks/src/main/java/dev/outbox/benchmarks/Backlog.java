@@ -6,10 +6,10 @@ package dev.outbox.benchmarks;
  * @param messages to be delivered, numbered from 0
  * @param passed how many of them are delivered before the measuring starts
  * @param keys how many keys they are spread over; 0 means they have none
- * @param done rows that were delivered long ago
+ * @param done rows of messages that were delivered long ago
  * @param blocked rows of one more key, whose head is not due
  * @param backingOff rows of as many other keys, none of them due
- * @param randomIds whether ids are random, as old applications write them; else they rise, as those of enqueue do
+ * @param randomIds whether ids are random, as old applications write them; otherwise they increase, as those of enqueue do
  */
 record Backlog(int messages, int passed, int keys, int done, int blocked, int backingOff, boolean randomIds) {
     static Backlog of(int messages) {
@@ -53,7 +53,7 @@ record Backlog(int messages, int passed, int keys, int done, int blocked, int ba
         return keys == 0 && done == 0 && held() == 0;
     }
 
-    /** At least one message per key stays one key at any scale. */
+    /** At any scale every key has at least one message. */
     Backlog at(Scale scale) {
         return new Backlog(
                 scale.of(messages),

@@ -12,9 +12,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs scenarios on an embedded PostgreSQL and compares their contenders. {@code -Dbench=drain,latency-50} runs
- * those whose names begin so, {@code -Dbench.rounds=5} measures each contender five times, and {@code
- * -Dbench.smoke=true} only sees whether everything works.
+ * Runs scenarios on an embedded PostgreSQL and compares their contenders. {@code -Dbench=drain,latency-50} runs the
+ * scenarios whose names begin with these, {@code -Dbench.rounds=5} measures each contender five times, and {@code
+ * -Dbench.smoke=true} only checks that everything works.
  */
 public final class Benchmark {
     private final Settings settings;
@@ -34,11 +34,11 @@ public final class Benchmark {
             System.err.println(e.getMessage());
             code = 1;
         }
-        // Peers leave threads behind that are no daemons.
+        // Peers leave threads behind that are not daemons.
         System.exit(code);
     }
 
-    /** @throws WrongResultException if a contender lost, doubled or reordered something */
+    /** @throws WrongResultException if a contender lost, duplicated or reordered a message */
     Results run() throws Exception {
         List<Scenario> scenarios = Scenarios.beginningWith(settings.scenarios());
         Map<String, List<Scenario>> families = scenarios.stream()
@@ -88,7 +88,7 @@ public final class Benchmark {
         }
     }
 
-    /** Round 0 warms up and is not kept. */
+    /** Round 0 warms up and is not recorded. */
     private void run(Server server, Scenario scenario, Contender contender, int round) throws Exception {
         Scale scale = settings.smoke() ? Scale.SMOKE : round == 0 ? Scale.WARM_UP : Scale.FULL;
         Measurement measurement;

@@ -6,7 +6,7 @@ interface Courier {
 
     String settings();
 
-    /** Stores what is there before everything is started; nothing, unless a system needs it. */
+    /** Stores what has to be there before anything is started. By default nothing. */
     default void prepare(Trial trial) throws Exception {}
 
     /** Starts everything. */

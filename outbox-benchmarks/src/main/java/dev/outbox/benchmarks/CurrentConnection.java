@@ -7,7 +7,7 @@ import java.sql.Connection;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** A DataSource that always gives the connection of the transaction under way, and does not let it be closed. */
+/** A DataSource that always returns the connection of the current transaction and ignores its close. */
 final class CurrentConnection {
     private @Nullable Connection connection;
     private final Connection kept = proxy(Connection.class, this::call);

@@ -23,7 +23,7 @@ final class Database implements AutoCloseable {
         this.openAhead = openAhead;
     }
 
-    /** Says everything needed to connect, for another process. */
+    /** An address with everything that another process needs to connect. */
     String url() {
         return url;
     }
@@ -80,7 +80,7 @@ final class Database implements AutoCloseable {
         }
     }
 
-    /** Fresh statistics of all tables, so that everybody starts from the same state. */
+    /** Refreshes the statistics of all tables, so that every contender starts from the same state. */
     void analyze() throws SQLException {
         List<String> tables = new ArrayList<>();
         try (Connection connection = direct().getConnection();

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.function.Consumer;
 
-/** What the contenders on db-scheduler share. */
+/** Shared by the contenders that use db-scheduler. */
 final class DbScheduler {
     static final String NAME = "db-scheduler";
 

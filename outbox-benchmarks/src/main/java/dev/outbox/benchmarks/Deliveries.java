@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
-/** The destination of every drain: it does nothing but count, and remembers who came. Thread-safe. */
+/** The destination of every drain: it only counts messages and remembers which ones arrived. Thread-safe. */
 final class Deliveries {
     private final Backlog backlog;
     private final AtomicIntegerArray seen;
@@ -31,7 +31,7 @@ final class Deliveries {
             doubled.incrementAndGet();
             return;
         }
-        // Messages of a key are numbered upwards; 0 is its start, so numbers count from 1 here.
+        // The messages of a key have increasing numbers. 0 stands for none, so numbers count from 1 here.
         if (backlog.keys() > 0 && lastOfKey.getAndSet(number % backlog.keys(), number + 1) > number + 1) {
             overtaken.incrementAndGet();
         }
@@ -48,7 +48,7 @@ final class Deliveries {
         return complete.getCount() == 0;
     }
 
-    /** Waits for those that are not measured. */
+    /** Waits for the messages that are not measured. */
     void awaitPassed(Duration patience) throws InterruptedException {
         await(passed, patience);
     }
@@ -68,14 +68,14 @@ final class Deliveries {
         return backlog.messages();
     }
 
-    /** @throws WrongResultException unless each message came once, and each key in its order */
+    /** @throws WrongResultException unless each message arrived once, and each key in its order */
     void check() {
         check(0);
     }
 
     /**
-     * @param held how many messages must not have come
-     * @throws WrongResultException unless each other message came once, and each key in its order
+     * @param held how many messages must not have arrived
+     * @throws WrongResultException unless each other message arrived once, and each key in its order
      */
     void check(int held) {
         int missing = backlog.messages() - held - arrived.get();

@@ -10,10 +10,10 @@ import java.util.Locale;
 import javax.sql.DataSource;
 
 /**
- * Delivers a backlog as fast as it goes. The clock runs from the moment the nodes are started, or the part
- * that is not measured has passed, to the last delivery; CPU and log also count what settling costs after it.
+ * Delivers a backlog as fast as possible. The clock runs from the moment the nodes are started, or the part that is not
+ * measured has passed, to the last delivery; CPU and log also count what settling costs after it.
  *
- * @param underSnapshot whether a transaction sits there all the time that keeps vacuum from removing anything
+ * @param underSnapshot whether a transaction stays open all the time and keeps vacuum from removing anything
  */
 record Drain(Relay relay, Backlog backlog, int nodes, boolean underSnapshot) implements Contender {
     private static final Duration PATIENCE = Duration.ofMinutes(5);

@@ -7,7 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
 
 /**
- * Stores messages, each transaction with one business row, nobody delivering. The clock runs from the start of
+ * Stores messages without delivering them; each transaction also stores one business row. The clock runs from the start of
  * the threads to the last commit.
  *
  * @param perTransaction messages in each transaction

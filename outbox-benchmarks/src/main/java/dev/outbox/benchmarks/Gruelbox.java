@@ -9,21 +9,21 @@ import com.gruelbox.transactionoutbox.TransactionOutbox;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 
-/** What the contenders on Gruelbox transaction-outbox share. */
+/** Shared by the contenders that use Gruelbox transaction-outbox. */
 final class Gruelbox {
     static final String NAME = "gruelbox";
 
-    /** Stores only; nothing is tried after the commit. */
+    /** Only stores; it attempts nothing after the commit. */
     static final Submitter NEVER = (entry, run) -> {};
 
-    /** Where nothing is delivered. */
+    /** For scenarios that deliver nothing. */
     static final Handler NOBODY = payload -> {
         throw new IllegalStateException("nothing is to be delivered here");
     };
 
     private Gruelbox() {}
 
-    /** Called by name, from what was stored. */
+    /** Gruelbox calls this by the name that it stored. */
     interface Handler {
         void handle(String payload);
     }
@@ -33,7 +33,7 @@ final class Gruelbox {
                 + " (the newest that is published here; upstream is newer)";
     }
 
-    /** Makes its tables; nodes do that too when they start, but not two at a time. */
+    /** Creates its tables. Nodes do that too when they start, but two cannot do it at the same time. */
     static void install(DataSource dataSource) {
         outbox(TransactionManager.fromDataSource(dataSource), NOBODY, NEVER).build();
     }

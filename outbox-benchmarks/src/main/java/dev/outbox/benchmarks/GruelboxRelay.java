@@ -10,14 +10,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 
-/** Gruelbox transaction-outbox: one thread flushes all the time, eight do what it found. */
+/** Gruelbox transaction-outbox: one thread flushes all the time, eight threads process what it found. */
 final class GruelboxRelay implements Relay {
     private static final int MESSAGES = 30_000;
     private static final int THREADS = 8;
     private static final int FLUSH = 4_096;
     private static final int STORED_AT_ONCE = 1_000;
 
-    /** What was stored is due for a flush two minutes later; nobody waits for that here. */
+    /** A stored message is due for a flush only two minutes later; the benchmark does not wait for that. */
     private static final String DUE = "UPDATE txno_outbox SET nextattempttime = nextattempttime - interval '1 day'";
 
     @Override

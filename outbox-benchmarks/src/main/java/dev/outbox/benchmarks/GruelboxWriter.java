@@ -5,7 +5,7 @@ import com.gruelbox.transactionoutbox.TransactionOutbox;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 
-/** Gruelbox transaction-outbox, storing only: what it would do after the commit is switched off. */
+/** Gruelbox transaction-outbox, storing only: its work after the commit is switched off. */
 final class GruelboxWriter implements Writer {
     @Override
     public String name() {

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 record Latency(Courier courier, int perSecond, int seconds, int threads) implements Contender {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** What part of the messages, the first ones, only warms up. */
+    /** The share of the messages, from the first one on, that only warms up. */
     private static final int SKIPPED_PART = 5;
 
     @Override
@@ -41,7 +41,7 @@ record Latency(Courier courier, int perSecond, int seconds, int threads) impleme
     @Override
     public Measurement run(Trial trial) throws Exception {
         Database database = trial.database();
-        // A smoke shortens the run to a second, or less, and keeps the pace.
+        // A smoke run lasts a second or less and keeps the pace.
         int messages = Math.max(Math.min(20, perSecond), trial.scale().of(perSecond * seconds));
         Orders.install(database);
         Arrivals arrivals = new Arrivals(messages);
@@ -63,7 +63,7 @@ record Latency(Courier courier, int perSecond, int seconds, int threads) impleme
                 percentile(latencies, 0.50), percentile(latencies, 0.99), latencies[latencies.length - 1]);
     }
 
-    /** The threads take turns: each has its own beat, and a late message does not delay the next one. */
+    /** The threads take turns: each has a schedule of its own, and a late message does not delay the next one. */
     private void commitAll(Courier.Line line, Arrivals arrivals, int messages) throws InterruptedException {
         long start = System.nanoTime();
         long beat = TimeUnit.SECONDS.toNanos(1) / perSecond;

@@ -11,8 +11,8 @@ import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 
 /**
- * The limit: a loop of two statements, claim and settle, on one connection and our own table. It knows no
- * keys, retries, priorities, renewals or events, so no library with leases is expected to be faster.
+ * The hand-written limit: a loop of two statements, claim and settle, on one connection and our own table. It knows no keys,
+ * retries, priorities, renewals or events, so no library with leases is expected to be faster.
  *
  * @param settle how a batch ends
  */

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 
 /**
- * The limit of storing: a hand-written INSERT into our own table, of nothing but what it must have.
+ * The limit of storing: a hand-written INSERT into our own table with only the columns that are required.
  *
  * @param insert how the messages of one transaction are written
  */
@@ -19,7 +19,7 @@ record LimitWriter(String name, String settings, Insert insert) implements Write
             SELECT * FROM unnest(?::uuid[], ?::text[], ?::text[])
             """;
 
-    /** Ids that rise with time, so that they cost the index of the primary key no more than ours do. */
+    /** Ids that increase with time, so that they cost the primary key index no more than ours do. */
     private static final AtomicLong LAST_ID = new AtomicLong(System.currentTimeMillis() << 20);
 
     static final LimitWriter INSERT = new LimitWriter("limit-insert", "one INSERT per message", LimitWriter::insert);

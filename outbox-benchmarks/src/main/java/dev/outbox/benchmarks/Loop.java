@@ -3,7 +3,7 @@ package dev.outbox.benchmarks;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
-/** A thread whose end can be waited for, and whose failure is not lost. */
+/** A thread that others can wait for, and whose failure is not lost. */
 final class Loop {
     private final FutureTask<Void> task;
 
@@ -27,7 +27,7 @@ final class Loop {
         return new Loop(task);
     }
 
-    /** Waits until it is done, and throws what it threw. */
+    /** Waits until the thread is done, and rethrows its failure. */
     void await() throws InterruptedException {
         try {
             task.get();

@@ -3,7 +3,7 @@ package dev.outbox.benchmarks;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one run gave; null where it does not apply or cannot be known here.
+ * The figures of one run; null where a figure does not apply or cannot be measured on this machine.
  *
  * @param idlePerMinute transactions of a poller that has nothing to deliver
  * @param databaseCpuMicros per message; of an idle poller per minute

@@ -22,7 +22,7 @@ final class Meter {
         return new Meter(server);
     }
 
-    /** Stops the clock. CPU and log run on: what is still written belongs to these messages too. */
+    /** Stops the clock. CPU and log keep counting, because what is still written belongs to these messages too. */
     void stopClock() {
         stopped = System.nanoTime();
     }
@@ -31,7 +31,7 @@ final class Meter {
         return read(messages / ((stopped - started) / 1e9), null, messages);
     }
 
-    /** Of a poller that had nothing to deliver: everything is per minute. */
+    /** The figures of a poller that had nothing to deliver, all per minute. */
     Measurement readIdle(long transactions) throws SQLException {
         double minutes = (stopped - started) / 60e9;
         return read(null, transactions / minutes, minutes);

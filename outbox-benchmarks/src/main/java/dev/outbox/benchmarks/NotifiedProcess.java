@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A JVM of its own with a poller in it. It writes a line when it is ready and one for each message, its number and
- * the time it came; it ends when its input does, so also when its parent dies.
+ * A JVM of its own with a poller in it. It writes a line when it is ready and one for each message, its number and the time
+ * it came; it ends when its input ends, which is also the case when its parent dies.
  */
 final class NotifiedProcess implements Running {
     private static final String READY = "ready";

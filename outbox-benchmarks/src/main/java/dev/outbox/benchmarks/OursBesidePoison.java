@@ -11,9 +11,9 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 /**
- * Our poller in the JVM of those who enqueue, while some older messages fail at every attempt.
+ * Our poller in the same JVM as the producers, while some older messages fail at every attempt.
  *
- * @param poison how many fail; may be none
+ * @param poison how many messages fail; may be 0
  */
 record OursBesidePoison(int poison) implements Courier {
     /** The messages that fail have this number and the following ones. */

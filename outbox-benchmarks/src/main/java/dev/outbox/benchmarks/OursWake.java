@@ -8,7 +8,7 @@ import java.sql.SQLException;
 import java.util.UUID;
 import javax.sql.DataSource;
 
-/** Our poller in the JVM of those who enqueue, woken by their commits. */
+/** Our poller in the same JVM as the producers, woken by their commits. */
 final class OursWake implements Courier {
     @Override
     public String name() {
@@ -33,9 +33,9 @@ final class OursWake implements Courier {
     }
 
     /**
-     * Enqueues in transactions that wake whoever listens.
+     * Enqueues in transactions that wake the pollers.
      *
-     * @param withKeys whether each message has a key, which no other has
+     * @param withKeys whether each message has a key of its own
      */
     record OursLine(Outbox outbox, DataSource pool, Running poller, boolean withKeys) implements Line {
         OursLine(Outbox outbox, DataSource pool, Running poller) {

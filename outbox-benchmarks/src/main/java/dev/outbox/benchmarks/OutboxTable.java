@@ -5,7 +5,7 @@ import java.sql.SQLException;
 
 /** The canonical table with its indexes, for ours and for the limits alike, and ways to fill it. */
 final class OutboxTable {
-    /** Ids that rise with time, as those of enqueue do; {@code %d} sets the rows of one statement apart. */
+    /** Ids that increase with time, as those of enqueue do; {@code %d} distinguishes the rows of one statement. */
     private static final String ID =
             "(lpad(to_hex(1750000000000 + n), 12, '0') || '7%03d8000' || lpad(to_hex(n), 12, '0'))::uuid";
 

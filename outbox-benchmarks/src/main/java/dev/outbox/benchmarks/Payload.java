@@ -7,7 +7,7 @@ final class Payload {
     private static final int DIGITS = 10;
     private static final String FILLING = "x".repeat(BYTES - DIGITS);
 
-    /** The same in SQL, of a number {@code n}. */
+    /** The same as an SQL expression of a number {@code n}. */
     static final String SQL = "lpad(n::text, " + DIGITS + ", '0') || repeat('x', " + FILLING.length() + ")";
 
     private Payload() {}

@@ -8,7 +8,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** Our poller on a legacy table that has come as far as some phase; in phase 4 it is the canonical one. */
+/** Our poller on a legacy table that has been migrated to some phase; in phase 4 it is a canonical table. */
 record PhaseRelay(Phase phase) implements Relay {
     private static final String MESSAGES = """
             INSERT INTO outbox ([Id], [MessageId], [Topic], [Payload], [CreatedAt])

@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** Our poller, while somebody purges everything that is Done, by hand, for as long as there is something to deliver. */
+/** Our poller, while an operator keeps purging all Done rows as long as there is something to deliver. */
 record PurgingRelay() implements Relay {
     @Override
     public String name() {

@@ -11,11 +11,14 @@ import dev.outbox.benchmarks.Scenario.Metric;
 import java.time.Duration;
 import java.util.List;
 
-/** What operators ask, each beside the SQL that somebody with the same indexes would write. */
+/** What operators ask, each next to the SQL that a user with the same indexes would write. */
 final class Questions {
     private static final Page FIFTY = Page.first(50);
 
-    /** Of answers that take less than a millisecond: with fewer, the JVM's compiler is measured. */
+    /**
+     * The repetitions of answers that take less than a millisecond. With fewer repetitions the benchmark would measure the
+     * JVM's compiler.
+     */
     private static final int MANY = 2_000;
 
     private static final String NEWEST = """

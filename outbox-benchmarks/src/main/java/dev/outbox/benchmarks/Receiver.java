@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 
 /**
- * Receives messages into an inbox, every tenth of them twice, each with an order as its effect: with ours, or with
- * the hand-written INSERT … ON CONFLICT on the same table.
+ * Receives messages into an inbox, and every tenth of them twice, each with an order as its effect: with ours, or with the
+ * hand-written INSERT … ON CONFLICT on the same table.
  */
 record Receiver(String name, String settings, Way way) implements Writer {
     private static final String BY_HAND = """
@@ -45,7 +45,7 @@ record Receiver(String name, String settings, Way way) implements Writer {
 
     @FunctionalInterface
     interface Receive {
-        /** Whether it came for the first time. */
+        /** Whether the message arrived for the first time. */
         boolean in(Connection tx, String id, String payload) throws Exception;
     }
 

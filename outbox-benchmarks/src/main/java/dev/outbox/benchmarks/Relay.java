@@ -4,17 +4,17 @@ import javax.sql.DataSource;
 
 /** A system that delivers what is stored. */
 interface Relay {
-    /** Connections of each node of each system; a system takes as many of them as it can use. */
+    /** The connections of each node; a system uses as many of them as it can. */
     int CONNECTIONS = 24;
 
-    /** Messages taken at a time, where a system has such a setting. */
+    /** The batch size, where a system has such a setting. */
     int BATCH = 500;
 
     String name();
 
     String settings();
 
-    /** Makes the tables and fills them. */
+    /** Creates the tables and fills them. */
     void store(Database database, Backlog backlog) throws Exception;
 
     /** Starts one node on a pool of its own; stopping it settles what it delivered. */
@@ -23,7 +23,7 @@ interface Relay {
     /** How many stored messages it still has to deliver. */
     long unfinished(Database database) throws Exception;
 
-    /** Peers that are much slower may take fewer messages, for everybody's patience. */
+    /** Peers that are much slower may get fewer messages, so that a run ends in reasonable time. */
     default Backlog fitting(Backlog backlog) {
         return backlog;
     }

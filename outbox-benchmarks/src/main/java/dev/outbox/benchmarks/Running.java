@@ -1,8 +1,8 @@
 package dev.outbox.benchmarks;
 
-/** Something that was started and has to be stopped. */
+/** A system that was started and has to be stopped. */
 @FunctionalInterface
 interface Running {
-    /** Returns when it has come to rest. */
+    /** Stops it and returns when nothing of it runs any more. */
     void stop() throws Exception;
 }

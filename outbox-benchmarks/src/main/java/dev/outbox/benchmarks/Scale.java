@@ -1,13 +1,13 @@
 package dev.outbox.benchmarks;
 
-/** How much of the full volume a run takes. */
+/** The share of the full volume that a run uses. */
 enum Scale {
     FULL(1),
 
     /** Before the first round, so that no contender is measured while the JVM still compiles it. */
     WARM_UP(4),
 
-    /** Just enough to see that it works. */
+    /** Just enough to check that it works. */
     SMOKE(100);
 
     private final int divisor;

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Contenders that are compared with each other, in one run, round by round.
  *
  * @param question what it measures
- * @param rule what has to be true for a run to mean anything, if there is such a thing
+ * @param rule what has to be true for a run to be valid, if there is such a rule
  * @param base the scenario of the same family that each contender's own figures are compared with, if any
  */
 record Scenario(
@@ -39,7 +39,7 @@ record Scenario(
         return end < 0 ? name : name.substring(0, end);
     }
 
-    /** What decides. */
+    /** The figure that the contenders are compared by. */
     enum Metric {
         PER_SECOND("messages per second"),
         LATENCY("milliseconds from commit to destination, median"),
@@ -67,6 +67,9 @@ record Scenario(
         }
     }
 
-    /** A slow baseline flatters: the run is void where {@code fast} is not this much faster than {@code slow}. */
+    /**
+     * A slow baseline makes everything else look fast: the run is void where {@code fast} is not this much faster than
+     * {@code slow}.
+     */
     record Rule(String fast, double atLeast, String slow) {}
 }

@@ -5,7 +5,7 @@ import dev.outbox.jdbc.Phase;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** All scenarios there are. To add one, add it here. */
+/** All scenarios. Add a new one here. */
 final class Scenarios {
     private static final int VOLUME = 100_000;
     private static final Backlog PASSED = Backlog.of(VOLUME).afterPassing(300_000);
@@ -91,9 +91,9 @@ final class Scenarios {
     }
 
     /**
-     * Those whose names begin with one of these; all, if none is given.
+     * The scenarios whose names begin with one of these; all, if none is given.
      *
-     * @throws IllegalArgumentException if one of them fits no scenario
+     * @throws IllegalArgumentException if no scenario begins with one of them
      */
     static List<Scenario> beginningWith(List<String> beginnings) {
         for (String beginning : beginnings) {
@@ -221,7 +221,7 @@ final class Scenarios {
                 .comparedWith("growth-0");
     }
 
-    /** The limit settles whole batches: what it costs the database cannot be less. */
+    /** The limit settles whole batches, so a library cannot cost the database less. */
     private static Scenario slow(String name, int concurrency, int messages) {
         Backlog backlog = Backlog.of(messages);
         return new Scenario(
@@ -242,7 +242,7 @@ final class Scenarios {
                 new TroubledDrain(trouble, false, inBatches, backlog));
     }
 
-    /** Compared with two canonical tables: one freshly installed, and the legacy one at the end of its way. */
+    /** Compared with two canonical tables: a freshly installed one, and a fully migrated one. */
     private static Scenario phases(String name, String ids, Backlog backlog) {
         return new Scenario(
                 name,

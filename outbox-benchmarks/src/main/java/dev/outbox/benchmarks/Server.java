@@ -14,13 +14,13 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** An embedded PostgreSQL that loses nothing: each commit waits for the disk. */
+/** An embedded PostgreSQL in which each commit waits for the disk. */
 final class Server implements AutoCloseable {
     private final EmbeddedPostgres postgres;
     private final boolean smoke;
     private final Map<String, String> settings;
 
-    /** For questions beside a run, so that they open no connection while it is measured. */
+    /** For queries during a run, so that they open no connection while it is measured. */
     private final Connection connection;
 
     private final @Nullable ServerCpu cpu;
@@ -64,8 +64,8 @@ final class Server implements AutoCloseable {
     }
 
     /**
-     * An empty one. The checkpoint is taken here and not between filling a table and draining it: a page's first
-     * change after one is logged as a whole, and would hide what the change itself costs.
+     * An empty database. The checkpoint is taken here and not between filling a table and draining it: a page's first change
+     * after one is logged as a whole page, which would hide the cost of the change itself.
      */
     Database emptyDatabase() throws SQLException {
         execute("DROP SCHEMA public CASCADE");
@@ -79,7 +79,7 @@ final class Server implements AutoCloseable {
         void fill(Database database) throws Exception;
     }
 
-    /** One that is filled when it is first asked for, and kept for all who change nothing. */
+    /** A database that is filled when it is first needed and kept for all contenders that change nothing. */
     Database keptDatabase(String name, Filling filling) throws Exception {
         Database database = new Database(postgres.getJdbcUrl("postgres", name), !smoke);
         if (kept.add(name)) {
@@ -91,8 +91,8 @@ final class Server implements AutoCloseable {
     }
 
     /**
-     * Has the kernel write what it holds of the filling, so that no commit waits for that: a table that was migrated leaves
-     * more of it than one that was only filled. Not a checkpoint, see {@link #emptyDatabase}.
+     * Makes the kernel write the pages of the filling to disk, so that no commit waits for them. Migrating a table leaves
+     * more such pages than filling one. Not a checkpoint, see {@link #emptyDatabase}.
      */
     void writeBack() throws InterruptedException {
         try {
@@ -111,7 +111,7 @@ final class Server implements AutoCloseable {
         return number("SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()");
     }
 
-    /** CPU time of the server until now, or null where it cannot be known. */
+    /** CPU time of the server until now, or null where it cannot be measured. */
     @Nullable
     Long cpuMicros() {
         try {

@@ -12,7 +12,7 @@ final class ServerCpu {
     private static final Path PROC = Path.of("/proc");
     private static final long MICROS_PER_TICK = 10_000;
 
-    /** Places in /proc/…/stat, counted after the name of the program, which may hold blanks. */
+    /** Positions in /proc/…/stat, counted after the program name, which may contain blanks. */
     private static final int PARENT = 1;
 
     private static final int USER = 11;
@@ -42,7 +42,7 @@ final class ServerCpu {
         return ticks * MICROS_PER_TICK;
     }
 
-    /** The postmaster stands for its children that ended; those that live are counted one by one. */
+    /** The postmaster's figure includes its children that have ended; live children are counted one by one. */
     private long ticks(Path process) throws IOException {
         String[] stat = stat(process);
         if (stat == null) {

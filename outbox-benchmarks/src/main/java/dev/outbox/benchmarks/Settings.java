@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What the command line says.
+ * The settings from the command line.
  *
  * @param scenarios the beginnings of the names to run; empty means all
- * @param rounds how often each contender of a scenario is measured
- * @param smoke whether to run a hundredth of everything, only to see that it works
+ * @param rounds how often each contender is measured
+ * @param smoke whether to run a hundredth of everything, only to check that it works
  * @param results the directory for the CSV file and the charts
  */
 record Settings(List<String> scenarios, int rounds, boolean smoke, Path results) {

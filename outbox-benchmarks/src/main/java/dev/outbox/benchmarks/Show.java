@@ -10,7 +10,7 @@ import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** The newest dead letter of each table with all but its payload; which one that is, is looked up once. */
+/** The newest dead letter of each table with all but its payload; the id of that one is looked up once. */
 final class Show implements Ask.Question {
     private final boolean byHand;
     private final List<ItemRef> items = new ArrayList<>();

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The table of one scenario: medians, and how each contender compares with those that are not ours. */
+/** The table of one scenario: medians, and how each contender compares with the limits and the peers. */
 final class Summary {
     private final Scenario scenario;
     private final Results results;
@@ -24,7 +24,7 @@ final class Summary {
         return TextTable.of(lines);
     }
 
-    /** Why the run means nothing, or null. */
+    /** Why the run is void, or null if it is valid. */
     @Nullable
     String objection() {
         Scenario.Rule rule = scenario.rule();
@@ -78,7 +78,10 @@ final class Summary {
         return line;
     }
 
-    /** Whom the others are compared with: the limits and the peers, or, where there are none, the rest of us. */
+    /**
+     * The contenders that the others are compared with: the limits and the peers, or, where there are none, our other
+     * contenders.
+     */
     private List<String> references() {
         List<String> names = scenario.contenders().stream().map(Contender::name).toList();
         List<String> others =

@@ -3,9 +3,9 @@ package dev.outbox.benchmarks;
 import dev.outbox.delivery.RetryPolicy;
 import java.time.Duration;
 
-/** What goes wrong at a destination on a bad day. */
+/** What goes wrong at a destination. */
 enum Trouble {
-    /** Every 20th key's first message is never accepted, so that nothing of that key arrives. */
+    /** The destination never accepts the first message of every 20th key, so that no message of that key arrives. */
     BAD_KEYS("every 20th key's first message always fails") {
         @Override
         RetryPolicy retry() {
@@ -24,9 +24,9 @@ enum Trouble {
     },
 
     /**
-     * Every call fails with a probability of one half. The verdict depends on the message and on how often it was
-     * delivered, so each run has the same failures. Delays of at most 10 ms measure the rate and not the retry policy's
-     * patience, and with 100 attempts bad luck kills no message: one of a thousand fails ten times in a row.
+     * Every call fails with a probability of one half. The verdict depends on the message and on how often it was delivered,
+     * so each run has the same failures. Delays of at most 10 ms measure the rate and not the delays of the retry policy.
+     * With 100 attempts no message becomes Dead by chance; one of a thousand fails ten times in a row.
      */
     HALF_OF_ALL_CALLS("half of all calls fail") {
         @Override
@@ -58,7 +58,7 @@ enum Trouble {
         return description;
     }
 
-    /** The retry policy of all contenders, with the trouble and without. */
+    /** The retry policy of all contenders, with and without the trouble. */
     abstract RetryPolicy retry();
 
     /**

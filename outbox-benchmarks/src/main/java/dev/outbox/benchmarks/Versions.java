@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** Versions of the libraries on the class path, as their jars say. */
+/** Versions of the libraries on the class path, as stated in their jars. */
 final class Versions {
     private Versions() {}
 

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What keys cost whose only message is due tomorrow: an idle poller, a message of a new key, and a backlog of other keys.
+ * The cost of keys whose only message is due tomorrow: an idle poller, a message of a new key, and a backlog of other keys.
  * Each is compared with the same on a table without such keys.
  */
 final class WaitingKeys {

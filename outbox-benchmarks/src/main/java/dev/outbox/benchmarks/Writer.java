@@ -10,12 +10,12 @@ interface Writer {
 
     void install(Database database) throws Exception;
 
-    /** How many of so many transactions store something; the others repeat what is known. */
+    /** How many of this many transactions store a message; the others repeat a known one. */
     default long effective(long transactions) {
         return transactions;
     }
 
-    /** For one thread. */
+    /** Opens a session for one thread. */
     Session open(DataSource pool) throws Exception;
 
     /** How many messages are stored. */

@@ -1,6 +1,6 @@
 package dev.outbox.benchmarks;
 
-/** A contender did not do what it was measured for. */
+/** A contender gave a wrong result, so its figures are void. */
 final class WrongResultException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

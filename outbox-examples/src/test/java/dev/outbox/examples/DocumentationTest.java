@@ -52,7 +52,7 @@ class DocumentationTest {
         assertThat(isPartOfOne(List.of("somewhere();"), "nowhere();")).isFalse();
     }
 
-    /** A block that is only indented would be looked at by nobody. */
+    /** A block that is only indented would not be checked. */
     @TestFactory
     Stream<DynamicTest> codeIsFenced() throws IOException {
         return files(DOCS, ".md").stream()

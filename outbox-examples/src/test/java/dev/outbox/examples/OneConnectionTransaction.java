@@ -6,7 +6,7 @@ import jakarta.transaction.UserTransaction;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** What an application sees of a JTA server, for one connection that takes part in each of its transactions. */
+/** A JTA server as an application sees it, with one connection that takes part in each of its transactions. */
 final class OneConnectionTransaction implements UserTransaction {
     private final Connection connection;
     private int status = Status.STATUS_NO_TRANSACTION;

@@ -22,8 +22,8 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /**
- * A shop with a table of orders, an outbox, and a poller whose idle pause is an hour: what it delivers, it
- * delivers because it was woken. A message's payload is the id of its order.
+ * A shop with a table of orders, an outbox, and a poller whose idle pause is an hour: it delivers a message only if it was
+ * woken. A message's payload is the id of its order.
  */
 final class Shop implements AutoCloseable {
     private static final Duration HOUR = Duration.ofHours(1);
@@ -45,7 +45,7 @@ final class Shop implements AutoCloseable {
         assertThat(delivered(1)).containsExactly("shop.opened");
     }
 
-    /** One for all shops, which come one after the other; it ends with the JVM. */
+    /** One database for all shops, which run one after the other. It ends with the JVM. */
     private static HikariDataSource database() {
         HikariDataSource dataSource = EmbeddedDatabase.create().pool(8);
         OutboxMigrations.install(dataSource);
@@ -73,7 +73,7 @@ final class Shop implements AutoCloseable {
         }
     }
 
-    /** The payloads of so many deliveries; returns when the poller sleeps again. */
+    /** The payloads of the next {@code count} deliveries. Returns when the poller sleeps again. */
     List<String> delivered(int count) {
         List<String> payloads = new ArrayList<>();
         while (payloads.size() < count) {

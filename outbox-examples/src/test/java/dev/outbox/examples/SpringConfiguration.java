@@ -10,7 +10,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 
-/** What Spring Boot would make by itself, and the outbox. */
+/** The beans that Spring Boot would create by itself, and the outbox. */
 @Configuration
 @EnableTransactionManagement
 class SpringConfiguration {

@@ -89,10 +89,11 @@ final class PostgresClaim implements ClaimStatement {
             WHERE ctid = ANY ((
                 SELECT CASE WHEN suffice THEN places ELSE ARRAY(SELECT place FROM sized WHERE fits) END FROM bytes)::tid[])
               AND {status} = 0
-            RETURNING %1$s,
-                CASE WHEN NOT (SELECT suffice FROM bytes)
+            RETURNING
+            """ + WorkItemRow.COLUMNS + """
+            , CASE WHEN NOT (SELECT suffice FROM bytes)
                     THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut
-            """.formatted(WorkItemRow.COLUMNS);
+            """;
 
     /** The same where only some topics are wanted: of each band it looks at a stretch, and answers where that ends. */
     static final String READY_OF_TOPICS = """
@@ -137,7 +138,8 @@ final class PostgresClaim implements ClaimStatement {
                 WHERE ctid = ANY ((
                     SELECT CASE WHEN suffice THEN places ELSE ARRAY(SELECT place FROM sized WHERE fits) END FROM bytes)::tid[])
                   AND {status} = 0
-                RETURNING %1$s
+                RETURNING
+            """ + WorkItemRow.COLUMNS + """
             )
             SELECT claimed.*,
                 CASE WHEN NOT (SELECT suffice FROM bytes)
@@ -149,7 +151,7 @@ final class PostgresClaim implements ClaimStatement {
                     max(sequence) FILTER (WHERE band = 2) AS bulk_end
                 FROM stretch) walked
             LEFT JOIN claimed ON true
-            """.formatted(WorkItemRow.COLUMNS);
+            """;
 
     static final String WAITING = """
             WITH picked AS MATERIALIZED (
@@ -182,10 +184,11 @@ final class PostgresClaim implements ClaimStatement {
             WHERE ctid = ANY ((
                 SELECT CASE WHEN suffice THEN places ELSE ARRAY(SELECT place FROM sized WHERE fits) END FROM bytes)::tid[])
               AND {status} = 0
-            RETURNING %1$s,
-                CASE WHEN NOT (SELECT suffice FROM bytes)
+            RETURNING
+            """ + WorkItemRow.COLUMNS + """
+            , CASE WHEN NOT (SELECT suffice FROM bytes)
                     THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut
-            """.formatted(WorkItemRow.COLUMNS);
+            """;
 
     private final PinnedPlan ready;
     private final PinnedPlan readyOfTopics;

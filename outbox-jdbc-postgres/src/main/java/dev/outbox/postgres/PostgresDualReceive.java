@@ -62,11 +62,11 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
     private final Sql insert;
     private final Sql count;
 
-    /** @param statement of {@link PostgresReceive}, that inserts */
+    /** @param statement of {@link PostgresReceive}, that inserts: its RECORD or STORE */
     PostgresDualReceive(PostgresTable table, String statement, String lockTimeout) {
         this.table = table;
         this.lockTimeout = lockTimeout;
-        this.insert = all(statement.formatted(PostgresReceive.SHORTENED, IF_NEW), RESTORE);
+        this.insert = all(statement + IF_NEW, RESTORE);
         this.count = all("SELECT " + PostgresReceive.SHORTENED, FORGET, COUNT, RESTORE);
     }
 

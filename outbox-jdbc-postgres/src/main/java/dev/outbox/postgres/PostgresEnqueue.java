@@ -48,8 +48,8 @@ final class PostgresEnqueue implements EnqueueStatements {
                 {correlation_id: :correlation_id::text}, {tenant_id: :tenant_id::text},
                 {content_type: :content_type::text}, {headers: :headers::text},
                 {payload: :payload::text}, {payload_bytes: :payload_bytes::bytea}
-            WHERE %s
-            """.formatted(PostgresKeyLocks.TAKE_ONE);
+            WHERE
+            """ + PostgresKeyLocks.TAKE_ONE;
 
     private static final String INSERT_MANY = """
             INSERT INTO {table} ({work_item_id:}, {created_on:}, {due_on:}, {status:}, {attempt_count:}, {priority:}, {blocks_key:},
@@ -80,7 +80,9 @@ final class PostgresEnqueue implements EnqueueStatements {
                 {topic: m.topic}, {message_key: m.message_key}, {message_id: m.message_id},
                 {correlation_id: m.correlation_id}, {tenant_id: m.tenant_id}, {content_type: m.content_type},
                 {headers: m.headers}, {payload: m.payload}, {payload_bytes: m.payload_bytes}
-            FROM (%s OFFSET 0) locks,
+            FROM (
+            """ + PostgresKeyLocks.TAKE_ALL + """
+             OFFSET 0) locks,
                 unnest(:ids::uuid[], :dues::timestamptz[], :due_ins::bigint[], :priorities::smallint[],
                     :topics::text[], :keys::text[], :message_ids::text[], :correlation_ids::text[],
                     :tenant_ids::text[], :content_types::text[], :headers::text[], :payloads::text[],
@@ -89,7 +91,7 @@ final class PostgresEnqueue implements EnqueueStatements {
                     tenant_id, content_type, headers, payload, payload_bytes, position)
             WHERE locks.taken
             ORDER BY m.position
-            """.formatted(PostgresKeyLocks.TAKE_ALL);
+            """;
 
     /** For ids that the caller gave. */
     private static final String ONCE = "ON CONFLICT ({work_item_id}) DO NOTHING RETURNING {work_item_id}";
@@ -106,7 +108,7 @@ final class PostgresEnqueue implements EnqueueStatements {
     private record Insert(Sql fresh, Sql once) {
         static Insert of(PostgresTable table, String statement) {
             String once = table.phase() == Phase.CLEAN ? ONCE : ONCE_ON_ITS_WAY;
-            return new Insert(table.layout().resolve(statement), table.layout().resolve(statement + once));
+            return new Insert(table.layout().resolve(statement), table.layout().resolve(statement + "\n" + once));
         }
     }
 

@@ -198,11 +198,12 @@ final class PostgresKeyClaim {
                 THEN ARRAY(SELECT id FROM heads UNION ALL SELECT unnest(ids) FROM runs LIMIT :count)
                 ELSE ARRAY(SELECT id FROM sized WHERE fits) END)
               AND {topic} IS NOT NULL AND {status} = 0
-            RETURNING %1$s,
-                CASE WHEN NOT (SELECT suffice FROM bytes)
+            RETURNING
+            """ + WorkItemRow.COLUMNS + """
+            , CASE WHEN NOT (SELECT suffice FROM bytes)
                     THEN EXISTS (SELECT 1 FROM sized WHERE NOT fits) END AS cut,
                 (SELECT are_many FROM bytes) AS left_rows
-            """.formatted(WorkItemRow.COLUMNS);
+            """;
 
     private final PinnedPlan plan;
     private final @Nullable PayloadSerializer serializer;

@@ -37,11 +37,16 @@ final class PostgresKeyLocks {
     /** A separator and 16 digits. */
     private static final int MARK_LENGTH = 17;
 
+    /** How long the setting is when a transaction has the locks of {@link #MOST} keys. */
+    private static final int FULL = MOST * MARK_LENGTH;
+
     /** Takes the lock of one key. */
     static final String TAKE_ONE = """
             CASE
                 WHEN strpos(current_setting('outbox.locks', true), :mark) > 0 THEN true
-                WHEN octet_length(current_setting('outbox.locks', true)) >= %1$d THEN
+                WHEN octet_length(current_setting('outbox.locks', true)) >=
+            """ + FULL + """
+             THEN
                     pg_advisory_xact_lock_shared(:entering) IS NOT NULL
                     AND pg_advisory_xact_lock(:holding) IS NOT NULL
                 ELSE
@@ -49,13 +54,15 @@ final class PostgresKeyLocks {
                     AND pg_advisory_xact_lock(:lock) IS NOT NULL
                     AND pg_advisory_xact_lock_shared(:holding) IS NOT NULL
                     AND set_config('outbox.locks', concat(current_setting('outbox.locks', true), :mark), true) IS NOT NULL
-            END""".formatted(MOST * MARK_LENGTH);
+            END""";
 
     /** Takes the locks of many keys; true when it has them, also if there are none. */
     static final String TAKE_ALL = """
             SELECT CASE
                 WHEN wanted = '' THEN true
-                WHEN octet_length(held) + octet_length(wanted) <= %1$d THEN
+                WHEN octet_length(held) + octet_length(wanted) <=
+            """ + FULL + """
+             THEN
                     pg_advisory_xact_lock_shared(:entering) IS NOT NULL
                     AND (SELECT count(pg_advisory_xact_lock(lock)) FROM unnest(:locks::bigint[]) lock) > 0
                     AND pg_advisory_xact_lock_shared(:holding) IS NOT NULL
@@ -71,7 +78,7 @@ final class PostgresKeyLocks {
                     SELECT COALESCE(string_agg(mark, ''), '') FROM unnest(:marks::text[]) mark
                     WHERE strpos(held, mark) = 0) AS wanted
                 FROM (SELECT COALESCE(current_setting('outbox.locks', true), '') AS held OFFSET 0) before
-                OFFSET 0) asked""".formatted(MOST * MARK_LENGTH);
+                OFFSET 0) asked""";
 
     private final KeyLocks numbers;
 

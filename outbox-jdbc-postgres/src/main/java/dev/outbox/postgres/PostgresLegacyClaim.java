@@ -43,8 +43,8 @@ final class PostgresLegacyClaim implements ClaimStatement {
             UPDATE {table} SET {status = 1}, {owner_token = :token}, {attempt_count = {attempt_count} + 1},
                 {locked_until = now() + :lease * interval '1 microsecond'}, {processed_by = :owner}
             WHERE ctid = ANY (ARRAY(SELECT place FROM sized WHERE fits)) AND {status} = 0
-            RETURNING %1$s
-            """.formatted(WorkItemRow.COLUMNS);
+            RETURNING
+            """ + WorkItemRow.COLUMNS;
 
     /** The next time that lies ahead, as {@link PostgresNextDue#NEXT_DUE}. */
     static final String NEXT_DUE = """

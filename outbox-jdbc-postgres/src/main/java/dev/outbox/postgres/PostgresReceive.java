@@ -44,7 +44,7 @@ final class PostgresReceive implements ReceiveStatements {
                 THEN :lock_timeout::text ELSE current_setting('lock_timeout') END, true) IS NOT NULL""";
 
     /** Counts a message that is known; the last row restores the lock timeout of the caller. */
-    private static final String TAKEN = """
+    private static final String OR_COUNT = """
             ON CONFLICT ({consumer}, {source}, {message_id}) DO UPDATE SET
                 {receipt_count = CASE WHEN t.{hash} <> EXCLUDED.{hash} THEN t.{receipt_count}
                     ELSE LEAST(t.{receipt_count}, 2147483646) + 1 END},
@@ -55,7 +55,8 @@ final class PostgresReceive implements ReceiveStatements {
                 CASE WHEN {source} = :last_source::text AND {message_id} = :last_message_id::text
                     THEN set_config('lock_timeout', current_setting('outbox.lock_timeout'), true) END""";
 
-    static final String RECEIVE = """
+    /** Stores the record of one message. What follows says what to do if the message is known. */
+    static final String RECORD = """
             INSERT INTO {table} AS t ({work_item_id:}, {consumer:}, {source:}, {message_id:}, {hash:}, {first_seen_on:},
                 {last_seen_on:}, {receipt_count:}, {created_on:}, {processed_on:}, {status:}, {attempt_count:},
                 {priority:}, {blocks_key:})
@@ -63,15 +64,21 @@ final class PostgresReceive implements ReceiveStatements {
                 {message_id: :message_id::text}, {hash: :hash::bytea}, {first_seen_on: statement_timestamp()},
                 {last_seen_on: statement_timestamp()}, {receipt_count: 1}, {created_on: statement_timestamp()},
                 {processed_on: statement_timestamp()}, {status: 2}, {attempt_count: 0}, {priority: 1}, {blocks_key: false}
-            WHERE %s
-            %s
-            """;
+            WHERE
+            """ + SHORTENED + "\n";
 
-    static final String ENQUEUE = """
-            WITH caller AS MATERIALIZED (SELECT %%s AS shortened),
+    static final String RECEIVE = RECORD + OR_COUNT;
+
+    /** Stores several messages for a handler. What follows says what to do with those that are known. */
+    static final String STORE = """
+            WITH caller AS MATERIALIZED (SELECT
+            """ + SHORTENED + """
+             AS shortened),
             locks AS MATERIALIZED (
                 SELECT l.taken FROM caller CROSS JOIN LATERAL (
-                    SELECT taken FROM (%s) now WHERE caller.shortened OFFSET 0) l
+                    SELECT taken FROM (
+            """ + PostgresKeyLocks.TAKE_ALL + """
+            ) now WHERE caller.shortened OFFSET 0) l
             )
             INSERT INTO {table} AS t ({work_item_id:}, {consumer:}, {source:}, {message_id:}, {hash:}, {first_seen_on:},
                 {last_seen_on:}, {receipt_count:}, {created_on:}, {due_on:}, {status:}, {attempt_count:}, {priority:},
@@ -94,8 +101,9 @@ final class PostgresReceive implements ReceiveStatements {
                     tenant_id, content_type, headers, payload, payload_bytes, source, hash, position)
             WHERE locks.taken
             ORDER BY m.position
-            %%s
-            """.formatted(PostgresKeyLocks.TAKE_ALL);
+            """;
+
+    static final String ENQUEUE = STORE + OR_COUNT;
 
     private final PostgresTable table;
     private final boolean strict;
@@ -109,8 +117,9 @@ final class PostgresReceive implements ReceiveStatements {
         this.table = table;
         this.strict = strict;
         this.lockTimeout = lockTimeout.toMillis() + "ms";
-        this.receive = taking(RECEIVE);
-        this.enqueue = taking(ENQUEUE);
+        boolean canonical = table.phase() == Phase.CLEAN;
+        this.receive = canonical ? taking(RECEIVE) : new PostgresDualReceive(table, RECORD, this.lockTimeout);
+        this.enqueue = canonical ? taking(ENQUEUE) : new PostgresDualReceive(table, STORE, this.lockTimeout);
         this.locks = new PostgresKeyLocks(table.name());
     }
 
@@ -124,10 +133,7 @@ final class PostgresReceive implements ReceiveStatements {
     }
 
     private Taking taking(String statement) {
-        if (table.phase() != Phase.CLEAN) {
-            return new PostgresDualReceive(table, statement, this.lockTimeout);
-        }
-        Sql sql = table.layout().resolve(statement.formatted(SHORTENED, TAKEN));
+        Sql sql = table.layout().resolve(statement);
         return (tx, sent, parameters) -> {
             try (Query query = sql.on(tx)) {
                 Identity last = sent.get(sent.size() - 1).identity();

@@ -52,14 +52,16 @@ final class PostgresRecords implements InboxRecords.Statements {
      * from now on, and not from when the statement began.
      */
     private static final String REQUEUE_AT_THE_END = """
-            WITH locks AS MATERIALIZED (SELECT %s AS taken)
+            WITH locks AS MATERIALIZED (SELECT
+            """ + PostgresKeyLocks.TAKE_ONE + """
+             AS taken)
             UPDATE {table} t SET {sequence = DEFAULT}, {status = 0}, {attempt_count = 0}, {processed_on = NULL},
                 {due_on = clock_timestamp()}, {first_due_on = NULL}
             FROM locks
             WHERE locks.taken AND {mine} AND {source} = :source AND {message_id} = :message_id
               AND {status} = 3 AND {topic} IS NOT NULL AND {message_key} = :key AND NOT {blocks_key}
               AND (:forced OR {first_seen_on} >= statement_timestamp() - :window * interval '1 microsecond')
-            """.formatted(PostgresKeyLocks.TAKE_ONE);
+            """;
 
     /** Such a record has nothing to handle; without it the message is new when it is sent again. */
     private static final String FORGET = """

@@ -12,7 +12,7 @@ import java.util.Collections;
 import java.util.List;
 import javax.sql.DataSource;
 
-/** An honest inbox in the hands of somebody who perturbs its calls. */
+/** An honest inbox, whose subclasses change one of its calls. */
 class BrokenInbox extends ForwardingInbox {
     final Inbox honest;
     final DataSource dataSource;

@@ -132,11 +132,7 @@ class EnqueuedIdsIT {
     @ParameterizedTest
     @EnumSource
     void aConcurrentRepetitionWaitsAndIsAlreadyThere(EnqueueWay way) throws Exception {
-        Outbox relaxed = relaxed();
-        relaxed.enqueue(tx, message().id("a"));
-        Future<Enqueued> second =
-                background.run(() -> inTransaction(way, relaxed, message().id("a")));
-        background.awaitWaiting("transactionid", 1);
+        Future<Enqueued> second = repetitionThatWaits(way);
 
         tx.commit();
 
@@ -147,11 +143,7 @@ class EnqueuedIdsIT {
     @ParameterizedTest
     @EnumSource
     void aConcurrentRepetitionIsStoredIfTheFirstRollsBack(EnqueueWay way) throws Exception {
-        Outbox relaxed = relaxed();
-        relaxed.enqueue(tx, message().id("a"));
-        Future<Enqueued> second =
-                background.run(() -> inTransaction(way, relaxed, message().id("a")));
-        background.awaitWaiting("transactionid", 1);
+        Future<Enqueued> second = repetitionThatWaits(way);
 
         tx.rollback();
 
@@ -159,11 +151,17 @@ class EnqueuedIdsIT {
         assertThat(DATABASE.count(table, "message_id = 'a'")).isOne();
     }
 
-    private Outbox relaxed() {
-        return PostgresOutbox.builder(DATABASE.pool())
+    /** Stores an id in the open transaction, and in the background in another one, which has to wait for the first. */
+    private Future<Enqueued> repetitionThatWaits(EnqueueWay way) {
+        Outbox relaxed = PostgresOutbox.builder(DATABASE.pool())
                 .table(table)
                 .ordering(Ordering.RELAXED)
                 .build();
+        relaxed.enqueue(tx, message().id("a"));
+        Future<Enqueued> second =
+                background.run(() -> inTransaction(way, relaxed, message().id("a")));
+        background.awaitWaiting("transactionid", 1);
+        return second;
     }
 
     private static Enqueued inTransaction(EnqueueWay way, Outbox outbox, Message message) throws SQLException {

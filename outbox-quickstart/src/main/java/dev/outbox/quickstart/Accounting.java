@@ -9,11 +9,11 @@ import java.sql.Statement;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 
-/** Writes an invoice per message, once, however often the message comes. Thread-safe. */
+/** Writes one invoice per message, however often the message arrives. Thread-safe. */
 final class Accounting implements Wire.Consumer {
     private static final double CRASHES = 0.02;
 
-    /** Without a unique column, so that an invoice which is written twice shows. */
+    /** The table has no unique column, so that an invoice that is written twice is noticed. */
     private static final String CREATE_TABLE =
             "CREATE TABLE invoices (message_id varchar(50) NOT NULL, content varchar(500) NOT NULL)";
 
@@ -41,7 +41,7 @@ final class Accounting implements Wire.Consumer {
             Incoming incoming = Incoming.from("shop", parcel.messageId()).payload(parcel.payload());
             inbox.receive(tx, incoming, first -> writeInvoice(first, parcel));
             if (ThreadLocalRandom.current().nextDouble() < CRASHES) {
-                tx.rollback(); // no record, no invoice; the message comes again
+                tx.rollback(); // neither a record nor an invoice is stored; the message comes again
                 return false;
             }
             tx.commit();

@@ -11,9 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands for the client of a message broker, and remembers everything that arrived. Some calls fail, as on a
- * real network: either nothing arrives, or the message does and only its acknowledgement is lost, so that it
- * comes again. Thread-safe.
+ * Stands for the client of a message broker, and remembers everything that arrived. Some calls fail, as on a real network:
+ * either nothing arrives, or the message arrives but its acknowledgement is lost, so that it is sent again. Thread-safe.
  */
 final class Broker {
     private static final double REFUSED = 0.02;
@@ -27,7 +26,7 @@ final class Broker {
     private final Set<String> messageIds = ConcurrentHashMap.newKeySet();
     private final AtomicInteger failedCalls = new AtomicInteger();
 
-    /** @param invoicesDue where messages of the topic {@code invoices.due} go on */
+    /** @param invoicesDue receives the messages of the topic {@code invoices.due} */
     Broker(Wire invoicesDue) {
         this.invoicesDue = invoicesDue;
     }
@@ -49,17 +48,17 @@ final class Broker {
         }
     }
 
-    /** Everything that arrived, repetitions included; messages of one key in the order they came. */
+    /** Everything that arrived, including repetitions; messages of one key in the order in which they arrived. */
     List<Arrival> arrivals() {
         return List.copyOf(arrivals);
     }
 
-    /** Different messages that arrived. */
+    /** How many different messages arrived. */
     int delivered() {
         return messageIds.size();
     }
 
-    /** Calls that threw. */
+    /** How many calls failed. */
     int failedCalls() {
         return failedCalls.get();
     }

@@ -10,7 +10,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A crowd that orders from several threads at once; any customer may order on two of them at a time. */
+/** Customers that order from several threads at once; one customer may order on two threads at the same time. */
 final class Customers implements AutoCloseable {
     private static final int CUSTOMERS = 200;
     private static final int THREADS = 4;
@@ -27,7 +27,7 @@ final class Customers implements AutoCloseable {
         this.orders = orders;
     }
 
-    /** Starts ordering; so many orders in all, the cancelled ones included. */
+    /** Starts ordering: this many orders in total, including cancelled ones. */
     static Customers order(Shop shop, int orders) {
         Customers customers = new Customers(shop, orders);
         for (int i = 0; i < THREADS; i++) {

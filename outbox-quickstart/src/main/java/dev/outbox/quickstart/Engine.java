@@ -13,7 +13,7 @@ import java.sql.Statement;
 import java.util.List;
 import javax.sql.DataSource;
 
-/** The databases that the example runs on; all that differs between them. */
+/** The databases that the example runs on, and everything that differs between them. */
 enum Engine {
     POSTGRES("SELECT work_item_id, message_key, status, topic, payload FROM outbox ORDER BY sequence") {
         @Override
@@ -66,9 +66,9 @@ enum Engine {
     }
 
     /**
-     * Refuses to run over somebody's tables, since in the end it removes them.
+     * Refuses to run if its tables exist already, because it drops them in the end.
      *
-     * @throws IllegalStateException if one is there
+     * @throws IllegalStateException if one of them exists
      */
     static void checkEmpty(DataSource dataSource) throws SQLException {
         for (String table : TABLES) {
@@ -82,7 +82,7 @@ enum Engine {
         }
     }
 
-    /** Leaves the database as empty as it was. */
+    /** Drops the tables, so that the database is empty again. */
     static void clear(DataSource dataSource) throws SQLException {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {

@@ -14,15 +14,15 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /**
- * What the database holds in the end, read past the library.
+ * What the database holds in the end, read without the library.
  *
  * @param orders how many orders there are
  * @param entries the stored messages; those of one customer in the order of their commits
  * @param invoicesDue the ids of the messages of that topic
- * @param invoices the message ids of all invoices that were written, whether due or not
+ * @param invoices the message ids of all invoices that were written, due or not
  */
 record Ledger(int orders, List<Entry> entries, List<String> invoicesDue, List<String> invoices) {
-    /** @param hasOrder whether the order that the message speaks of exists */
+    /** @param hasOrder whether the order that the message refers to exists */
     record Entry(String messageId, String customer, Status status, boolean hasOrder) {}
 
     private static final String ORDERS = "SELECT id FROM orders";

@@ -25,7 +25,7 @@ final class Progress {
         this.broker = broker;
     }
 
-    /** Before Java 22 there is a console only on a terminal, since then it has to be asked. */
+    /** Before Java 22 there is a console only on a terminal; since Java 22 the console has to be asked. */
     @SuppressWarnings("SystemConsoleNull") // asked below
     static boolean isTerminal() {
         Console console = System.console();
@@ -41,7 +41,7 @@ final class Progress {
         }
     }
 
-    /** Shows a line if it is time for one. */
+    /** Shows a line if enough time has passed since the last one. */
     void show() {
         long sinceLast = System.nanoTime() - lastShown;
         if (sinceLast >= (terminal ? REDRAW : NEXT_LINE).toNanos()) {

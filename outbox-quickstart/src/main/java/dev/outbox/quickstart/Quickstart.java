@@ -17,9 +17,9 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts a PostgreSQL, lets customers order in a shop while pollers deliver its messages to a broker, and
- * checks in the end that the promise was kept. {@code -Dquickstart.orders=} sets how many orders; 3,000 if not.
- * {@code -Dquickstart.url=} names an empty database, PostgreSQL or SQL Server, to do it in instead.
+ * Starts a PostgreSQL, lets customers order in a shop while pollers deliver its messages to a broker, and checks in the end
+ * that every promise was kept. {@code -Dquickstart.orders=} sets the number of orders; default: 3,000. {@code
+ * -Dquickstart.url=} names an empty database, PostgreSQL or SQL Server, to use instead.
  */
 public final class Quickstart {
     private static final int POLLERS = 3;
@@ -34,7 +34,7 @@ public final class Quickstart {
         this.terminal = terminal;
     }
 
-    /** @throws IllegalStateException if the promise was broken */
+    /** @throws IllegalStateException if a promise was broken */
     public static void main(String[] args) throws Exception {
         int orders = Integer.getInteger("quickstart.orders", 3_000);
         Report report =

@@ -60,7 +60,7 @@ record Report(List<Promise> promises, String remarks) {
                         phantoms.size(), rolledBackOrders * Shop.MESSAGES_PER_ORDER, rolledBackOrders));
     }
 
-    /** Only first arrivals count: a repetition may come late. */
+    /** Only first arrivals count, because a repetition may come late. */
     private static Promise keysAreInOrder(Ledger ledger, Set<String> firstArrivals) {
         Map<String, Integer> positions = new HashMap<>();
         Map<String, String> customers = new HashMap<>();
@@ -116,7 +116,7 @@ record Report(List<Promise> promises, String remarks) {
         return promises.stream().allMatch(Promise::kept);
     }
 
-    /** The table, with marks that this encoding can print. */
+    /** The table, with check marks that this encoding can print. */
     String table(Charset charset) {
         boolean ticks = charset.newEncoder().canEncode("✓✗");
         StringBuilder table = new StringBuilder();

@@ -66,12 +66,12 @@ final class Shop {
         }
     }
 
-    /** Orders whose transaction was committed. */
+    /** How many orders were committed. */
     int placed() {
         return placed.get();
     }
 
-    /** Orders whose transaction was rolled back. */
+    /** How many orders were rolled back. */
     int rolledBack() {
         return rolledBack.get();
     }

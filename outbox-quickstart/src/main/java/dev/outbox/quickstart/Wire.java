@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Between the broker and a consumer, as bad as the rules allow: it sends some messages twice, changes their order,
- * and sends again what the consumer did not acknowledge. Thread-safe.
+ * The network between the broker and a consumer, as unreliable as it may be: it delivers some messages twice, changes their
+ * order, and redelivers what the consumer did not acknowledge. Thread-safe.
  */
 final class Wire implements AutoCloseable {
     private static final double SENT_TWICE = 0.1;
@@ -24,7 +24,7 @@ final class Wire implements AutoCloseable {
     /** A message on its way. */
     record Parcel(String messageId, String payload) {}
 
-    /** Who takes parcels; one that is not acknowledged comes again. */
+    /** The receiver of parcels. A parcel that it does not acknowledge is redelivered. */
     interface Consumer {
         /** @return whether it is acknowledged */
         boolean take(Parcel parcel) throws SQLException;
@@ -53,7 +53,7 @@ final class Wire implements AutoCloseable {
         }
     }
 
-    /** Lets any one of those held back arrive instead. */
+    /** Lets one of the parcels that are held back arrive instead. */
     private synchronized void hold(Parcel parcel) {
         heldBack.add(parcel);
         if (heldBack.size() > HELD_BACK) {
@@ -86,12 +86,12 @@ final class Wire implements AutoCloseable {
         }
     }
 
-    /** How often something arrived. */
+    /** How many deliveries were made. */
     int arrivals() {
         return arrivals.get();
     }
 
-    /** Lets everything arrive that is on its way, and waits until it is acknowledged. */
+    /** Delivers everything that is under way and waits until it is acknowledged. */
     @Override
     public void close() throws ExecutionException {
         synchronized (this) {

@@ -39,7 +39,7 @@ interface ByteBoundContract {
         return claim.items().stream().map(WorkItem::id).toList();
     }
 
-    /** What so many claims lease, one list per claim, each settled as done before the next. */
+    /** What this many claims lease, one list per claim, each settled as done before the next. */
     private static List<List<WorkItem>> claims(SourceScenario store, int claims) {
         Source source = store.newSource();
         ClaimRequest request = bounded(store);
@@ -56,7 +56,7 @@ interface ByteBoundContract {
         return claims.stream().flatMap(List::stream).toList();
     }
 
-    /** Which of so many claims leased such an item first, the first one being 1. */
+    /** Which of this many claims leased such an item first, counted from 1. */
     private static int firstWith(SourceScenario store, int claims, Predicate<WorkItem> wanted) {
         List<List<WorkItem>> all = claims(store, claims);
         for (int i = 0; i < all.size(); i++) {

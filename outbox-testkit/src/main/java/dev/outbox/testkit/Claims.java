@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * What one source leased in several claims, one after the other.
  *
- * @param all the claims in their order; those that found nothing included
+ * @param all the claims in their order; including those that found nothing
  */
 public record Claims(List<Claim> all) {
     public Claims {

@@ -24,7 +24,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Several nodes at the same moment. */
+/** Several nodes claim at the same moment. */
 interface ConcurrencyContract {
     int NODES = 4;
 
@@ -54,7 +54,7 @@ interface ConcurrencyContract {
         void run(Source source) throws Exception;
     }
 
-    /** Delivers a claim and all that follow until the source is idle. */
+    /** Claims and delivers until the source has nothing more. */
     private static void deliverAll(SourceScenario store, Source source, Claim first, Collection<WorkItem> delivered) {
         Claim claim = first;
         while (!claim.items().isEmpty()) {

@@ -24,7 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Another message under a known id. */
+/** A message with the id of another one and other content. */
 interface ConflictContract {
     private static Incoming forged(String messageId) {
         return Incoming.from(SOURCE, messageId).payload("forged");

@@ -13,11 +13,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Where a poller's way from claim to settle breaks, for tests of a source or destination of your own:
+ * A point between claim and settle at which a poller fails, for tests of a source or destination of your own:
  *
  * <pre>{@code
  * Poller poller = Poller.from(CrashPoint.BEFORE_SETTLE.in(store.source())).to(myDestination).build();
- * assertThatThrownBy(poller::pollOnce);               // delivered, and nobody knows
+ * assertThatThrownBy(poller::pollOnce);               // delivered, but not settled
  * clock.advance(lease);
  * Poller.from(store.source()).to(myDestination).build().pollOnce(); // delivered again
  * }</pre>
@@ -27,14 +27,17 @@ public enum CrashPoint {
     BEFORE_SETTLE,
     /** The first settle fails, and has changed nothing. */
     SETTLE_FAILS,
-    /** The first settle has happened, but its answer is lost. */
+    /** The first settle has changed the rows, but its answer is lost. */
     SETTLE_UNANSWERED,
-    /** The items are taken away before they are delivered, and nobody has noticed: renewals and the settle are fenced. */
+    /**
+     * Another worker takes the items before they are delivered, and the poller does not notice: its renewals and its settle
+     * are fenced.
+     */
     LEASE_LOST;
 
     /**
-     * A source that breaks here, once, and does what the given one does otherwise. For one poller, whose destination
-     * works outside of the transaction that settles.
+     * A source that fails here once and otherwise does what the given one does. For one poller, whose destination works
+     * outside the transaction that settles.
      */
     public Source in(Source source) {
         return new Breaking(this, Require.present("source", source));

@@ -26,13 +26,13 @@ public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Objec
         }
     }
 
-    /** Of these, some have this key; goes on with those. */
+    /** Some of these messages have this key. The assertions that follow are about those. */
     public DeliveredAssert withKey(String key) {
         return new DeliveredAssert(
                 actual, rows, what + " with key " + key, row -> delivered.contains(row) && key.equals(row.key()));
     }
 
-    /** They are so many. */
+    /** There are this many. */
     public DeliveredAssert times(int count) {
         if (delivered.size() != count) {
             failWithMessage(
@@ -43,8 +43,8 @@ public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Objec
     }
 
     /**
-     * Per key they were finished in the order in which they were enqueued, and none went past an earlier message of its
-     * key that is not finished. Messages without a key have no order.
+     * The messages of each key were finished in the order in which they were enqueued, and none overtook an unfinished
+     * message of its key. Messages without a key have no order.
      */
     public DeliveredAssert inOrder() {
         Map<String, ItemRow> last = new HashMap<>();

@@ -12,9 +12,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What a destination for a broker has to keep, as a test class: an outcome per item, no item called delivered that did
- * not arrive, the order of a key, nothing lost whatever breaks, a close that can be repeated. Extend it and open a
- * fixture over your adapter:
+ * The specification of a destination for a broker as a test class: it gives an outcome per item, calls no item delivered
+ * that did not arrive, keeps the order of a key, loses nothing whatever breaks, and can be closed twice. Extend it and open
+ * a fixture over your adapter:
  *
  * <pre>{@code
  * class MyDestinationIT extends DestinationContract {
@@ -25,8 +25,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>Tests of one's own in the subclass may take a {@link DestinationScenario} as a parameter too; each test has a
- * fixture of its own.
+ * <p>Your own tests in the subclass may take a {@link DestinationScenario} as a parameter too; each test has a fixture of
+ * its own.
  */
 @ExtendWith(DestinationScenarioResolver.class)
 public abstract class DestinationContract {
@@ -134,7 +134,7 @@ public abstract class DestinationContract {
         assertArrived(scenario, ids);
     }
 
-    /** Each at least once, and the first arrivals of a key in its order. */
+    /** Each message arrived at least once, and the first arrivals of each key are in its order. */
     private static void assertArrived(DestinationScenario scenario, List<String> ids) throws Exception {
         List<String> first = List.copyOf(new LinkedHashSet<>(scenario.fixture().arrived()));
         assertThat(first).containsExactlyInAnyOrderElementsOf(ids);

@@ -15,7 +15,7 @@ public interface DestinationFixture extends AutoCloseable {
     /** The destination under test, the same at each call. {@link #oneByOne} makes one of a {@link Destination}. */
     BatchDestination destination() throws Exception;
 
-    /** The message ids that have arrived at the broker, in the order of their arrival, repetitions included. */
+    /** The message ids that have arrived at the broker, in the order of their arrival, including repetitions. */
     List<String> arrived() throws Exception;
 
     /** From now on the broker cannot be reached, or refuses everything. */
@@ -25,9 +25,9 @@ public interface DestinationFixture extends AutoCloseable {
     void repair() throws Exception;
 
     /**
-     * From now on the broker refuses this one message, and takes others.
+     * From now on the broker refuses this one message and accepts others.
      *
-     * @return false if this broker cannot be made to; the tests that need it are skipped then
+     * @return false if this broker cannot be made to do so; the tests that need it are then skipped
      */
     default boolean refuse(String messageId) throws Exception {
         return false;
@@ -40,7 +40,7 @@ public interface DestinationFixture extends AutoCloseable {
     @Override
     void close();
 
-    /** What a poller makes of a destination that takes single items. */
+    /** Calls a destination of single items as a poller does, one item after the other. */
     static BatchDestination oneByOne(Destination destination) {
         return items -> {
             List<Outcome> outcomes = new ArrayList<>();

@@ -44,7 +44,7 @@ public final class DestinationScenario {
         return fixture.destination().deliver(List.of(items));
     }
 
-    /** Enqueues so many messages of each of these keys, in turns; answers their ids. */
+    /** Enqueues this many messages of each of these keys, in turns. Returns their ids. */
     public List<String> enqueue(int count, String... keys) {
         List<Message> messages = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -61,7 +61,7 @@ public final class DestinationScenario {
         poller(outbox.source()).pollOnce();
     }
 
-    /** Polls a few times with a poller whose way to its source breaks here. */
+    /** Polls a few times with a poller that fails at this point. */
     public void pollUntilItBreaks(CrashPoint point) throws Exception {
         Poller poller = poller(point.in(outbox.source()));
         try {

@@ -22,11 +22,10 @@ import org.postgresql.ds.PGSimpleDataSource;
 /**
  * A fresh, empty PostgreSQL database for one test or test class, on a server that all tests of a JVM share.
  *
- * <p>The server starts with the first database and ends with the JVM. It forgives no crash (fsync is off)
- * and takes 200 connections. {@code -Doutbox.test.postgres.url=jdbc:postgresql://host/postgres?user=…}
- * makes the databases on that server instead; its user must be allowed to create them. An address of Testcontainers,
- * {@code jdbc:tc:postgresql:17:///postgres}, starts that container, if Testcontainers is among your dependencies.
- * Thread-safe.
+ * <p>The server starts with the first database and ends with the JVM. It does not survive a crash (fsync is off) and accepts
+ * 200 connections. {@code -Doutbox.test.postgres.url=jdbc:postgresql://host/postgres?user=…} creates the databases on that
+ * server instead; its user must be allowed to create them. An address of Testcontainers, {@code
+ * jdbc:tc:postgresql:17:///postgres}, starts that container, if Testcontainers is among your dependencies. Thread-safe.
  */
 public final class EmbeddedDatabase implements AutoCloseable {
     /** The system property that names another server. */
@@ -39,7 +38,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         this.dataSource = dataSource;
     }
 
-    /** Creates a database of a name that was never used. */
+    /** Creates a database with a name that was never used. */
     public static EmbeddedDatabase create() {
         return named("");
     }
@@ -52,10 +51,10 @@ public final class EmbeddedDatabase implements AutoCloseable {
         return new EmbeddedDatabase(dataSource);
     }
 
-    /** Creates a copy of another one, to which nobody may be connected at that moment. */
+    /** Creates a copy of another database, to which no session may be connected at that moment. */
     static EmbeddedDatabase copyOf(EmbeddedDatabase template) {
         String name = template.dataSource.getDatabaseName();
-        // whoever closed a connection a moment ago may still be there
+        // a session whose connection was closed a moment ago may still be there
         execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + name + "'");
         return named(" TEMPLATE " + name);
     }
@@ -65,7 +64,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         return dataSource;
     }
 
-    /** A new pool of up to so many connections; closed together with the database, if not before. */
+    /** Opens a pool of at most this many connections. It is closed together with the database, if not before. */
     public HikariDataSource pool(int size) {
         HikariConfig config = new HikariConfig();
         config.setDataSource(dataSource);
@@ -76,7 +75,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         return pool;
     }
 
-    /** An address that says everything needed to connect, user and password included, for another process. */
+    /** An address with everything that another process needs to connect, including user and password. */
     public String jdbcUrl() {
         StringBuilder url = new StringBuilder(dataSource.getUrl());
         append(url, "user", dataSource.getUser());
@@ -93,12 +92,12 @@ public final class EmbeddedDatabase implements AutoCloseable {
         }
     }
 
-    /** Who owns the database. */
+    /** The user who owns the database. */
     public @Nullable String user() {
         return dataSource.getUser();
     }
 
-    /** Closes the pools and drops the database, whoever is still connected to it. */
+    /** Closes the pools and drops the database, even if sessions are still connected to it. */
     @Override
     public void close() {
         pools.forEach(HikariDataSource::close);

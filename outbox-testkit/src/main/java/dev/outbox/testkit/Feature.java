@@ -4,7 +4,7 @@ import dev.outbox.Message;
 import dev.outbox.Priority;
 import java.util.UUID;
 
-/** What a store may lack. A contract test that needs it is skipped then, by its name. */
+/** What a store may lack. A contract test that needs it is then skipped, and the report names the feature. */
 public enum Feature {
     KEYS,
     PRIORITIES,
@@ -13,11 +13,11 @@ public enum Feature {
     TENANTS,
     CORRELATION_IDS,
     BINARY_PAYLOADS,
-    /** Message ids that are no UUIDs. */
+    /** Message ids that are not UUIDs. */
     ANY_MESSAGE_ID,
     /** A number for each item, in the order in which they are fetched. */
     SEQUENCES,
-    /** The time when each item was first due, whatever retries did to its due time. */
+    /** The time when each item was first due, even after retries changed its due time. */
     FIRST_DUE_TIMES,
     /** Claims end at their bound in bytes. */
     BYTE_BOUNDS,
@@ -25,9 +25,9 @@ public enum Feature {
     SPREAD_EXPIRY,
     /** The head of a key that was tried twice is claimed without the items behind it. */
     LONE_SUSPECTS,
-    /** An inbox tells messages of the same id apart by who sent them and by who receives them. */
+    /** An inbox distinguishes messages with the same id by their source and by their consumer. */
     MANY_SOURCES,
-    /** An inbox counts how often each message came. */
+    /** An inbox counts how often each message arrived. */
     RECEIPT_COUNTS;
 
     boolean isNeededBy(Message message) {

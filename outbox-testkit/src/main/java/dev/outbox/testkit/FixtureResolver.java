@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Opens the fixture of a contract for the test that asks for it, and closes it after.
+ * Opens the fixture of a contract for the test that asks for it, and closes it after the test.
  *
  * @param <F> the fixture
  */

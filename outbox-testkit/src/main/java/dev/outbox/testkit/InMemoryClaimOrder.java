@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Which items a claim takes, and which of them come first. It remembers from claim to claim whose turn is next; its methods are
- * called under the monitor of the store.
+ * Decides which items a claim takes, and in which order. It remembers from claim to claim whose turn is next. The caller
+ * holds the monitor of the store.
  */
 final class InMemoryClaimOrder {
     private final InMemoryStore store;
@@ -54,9 +54,9 @@ final class InMemoryClaimOrder {
     }
 
     /**
-     * What the bytes suffice for: an item is taken while those before it have fewer. Of the items without a key, urgent ones
-     * come first and bulk last, but in one claim of ten bulk comes first, and in one of four normal. So large items
-     * of one band leave room for the others and get some themselves.
+     * The items that fit into the bound in bytes: an item is taken while those before it have fewer bytes. Of the items
+     * without a key, urgent ones come first and bulk last, but in one claim of ten bulk comes first, and in one of four
+     * normal. So large items of one band leave room for the others and get some themselves.
      */
     List<Row> fitting(List<Row> picked, int maxBytes) {
         Iterator<Row> unkeyed = picked.stream()
@@ -92,9 +92,9 @@ final class InMemoryClaimOrder {
     }
 
     /**
-     * Urgent ones first and bulk last, but a tenth of the batch for bulk and a quarter for normal; one at a time, every tenth
-     * claim and every fourth. Within a band what was due first comes first, so that an item that fails again and again passes
-     * by no other.
+     * Urgent items come first and bulk items last, but bulk gets a tenth of the batch and normal a quarter. A claim of a
+     * single item serves bulk every tenth time and normal every fourth time. Within a band what was due first comes first,
+     * so that an item that keeps failing overtakes no other.
      */
     private List<Row> byPriority(List<Row> rows, int count) {
         List<Row> ordered = new ArrayList<>(first(rows, Priority.BULK, (count + claims % 10) / 10));
@@ -126,7 +126,7 @@ final class InMemoryClaimOrder {
                 List<Row> run = rows.stream()
                         .takeWhile(row -> isClaimable(row, request, now))
                         .toList();
-                boolean isSuspect = !run.isEmpty() && run.get(0).attempts > 1; // and no other shall pay for it
+                boolean isSuspect = !run.isEmpty() && run.get(0).attempts > 1; // so that no other item pays for it
                 runs.put(key, isSuspect ? run.subList(0, 1) : run);
             }
         });

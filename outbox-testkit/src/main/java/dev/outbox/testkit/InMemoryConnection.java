@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** A connection of an {@link InMemoryOutbox}: it begins and ends transactions, and runs no SQL. Not thread-safe. */
+/** A connection of an {@link InMemoryOutbox}. It begins and ends transactions and runs no SQL. Not thread-safe. */
 final class InMemoryConnection implements InvocationHandler {
     private final Consumer<List<Message>> onCommit;
     private final List<Message> pending = new ArrayList<>();
@@ -26,7 +26,7 @@ final class InMemoryConnection implements InvocationHandler {
 
     /** What a connection of this kind unwraps to. */
     interface Pending {
-        /** The messages of the open transaction; to be added to. */
+        /** The messages of the open transaction. The outbox adds to them. */
         List<Message> messages();
     }
 

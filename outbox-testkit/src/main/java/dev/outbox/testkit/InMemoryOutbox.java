@@ -22,9 +22,9 @@ import java.util.Set;
 import javax.sql.DataSource;
 
 /**
- * An outbox in memory, for unit tests of code that enqueues, without a database. Messages are stored when the
- * transaction of the connection they were enqueued on commits, and never if it rolls back. The connections are those
- * of its own {@link #dataSource()}, which know transactions and no SQL.
+ * An outbox in memory, for unit tests of code that enqueues, without a database. Messages are stored when the transaction of
+ * the connection they were enqueued on commits, and never if it rolls back. The connections are those of its own {@link
+ * #dataSource()}, which support transactions but no SQL.
  *
  * <pre>{@code
  * InMemoryOutbox outbox = new InMemoryOutbox();
@@ -33,15 +33,15 @@ import javax.sql.DataSource;
  * assertThat(outbox).hasDelivered("orders.placed");
  * }</pre>
  *
- * <p>Its time is that of a {@link ManualClock}, for pollers too. Messages need a payload, for there is no serializer.
- * Thread-safe.
+ * <p>It runs on the time of a {@link ManualClock}, and so do its pollers. Messages need a payload, because there is no
+ * serializer. Thread-safe.
  */
 public final class InMemoryOutbox implements Outbox {
     private final ManualClock clock;
     private final InMemoryStore store;
     private final LocalWakeUp wakeUp = new LocalWakeUp();
 
-    /** With a clock of its own. */
+    /** An outbox with a clock of its own. */
     public InMemoryOutbox() {
         this(new ManualClock());
     }
@@ -56,12 +56,12 @@ public final class InMemoryOutbox implements Outbox {
         return clock;
     }
 
-    /** Where the work items are. */
+    /** The store that holds the work items. */
     public InMemoryStore store() {
         return store;
     }
 
-    /** Connections whose transactions can hold messages, and nothing else. */
+    /** Connections whose transactions hold messages and nothing else. */
     public DataSource dataSource() {
         return InMemoryConnection.dataSource(this::commit);
     }

@@ -26,8 +26,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One poller's view of an {@link InMemoryStore}: the rules of a source, written to be read. Every method is
- * one atomic step, because it holds the monitor of the store.
+ * The source of one poller over an {@link InMemoryStore}: the rules of a source, written to be read. Every method is atomic,
+ * because it holds the monitor of the store.
  */
 final class InMemorySource implements Source {
     private final InMemoryStore store;
@@ -84,7 +84,10 @@ final class InMemorySource implements Source {
         }
     }
 
-    /** What expires again comes back at random times, each time further apart; of a run, its first item does. */
+    /**
+     * An item whose lease expires again is delayed by a random time that grows with each attempt. Of a run, only the first
+     * item is delayed.
+     */
     private void putOff(Row row, Instant now) {
         String key = row.key();
         if (row.attempts > 1 && (key == null || isFirst(row, key))) {

@@ -21,9 +21,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store of work items in memory, for tests without a database. Several sources, each like that of another
- * poller, can work on one store. Done items stay. It is simple before it is fast: every claim looks at every
- * row. Thread-safe.
+ * A store of work items in memory, for tests without a database. Several sources, one per poller, can work on one store.
+ * Done items stay. It is made to be simple, not fast: every claim looks at every row. Thread-safe.
  *
  * <pre>{@code
  * ManualClock clock = new ManualClock();
@@ -46,7 +45,7 @@ public final class InMemoryStore {
     /** The rows that were finished so far. */
     private long finished;
 
-    /** @param clock what decides when an item is due and when a lease has run out */
+    /** @param clock the clock that decides when an item is due and when a lease has run out */
     public InMemoryStore(Clock clock) {
         this.clock = Require.present("clock", clock);
     }
@@ -77,19 +76,19 @@ public final class InMemoryStore {
         return ids;
     }
 
-    /** How every item stands at this moment, in the order of their sequence. */
+    /** The current state of every item, in the order of their sequence. */
     public synchronized List<ItemState> items() {
         return rows.values().stream().map(Row::state).toList();
     }
 
-    /** How one item stands at this moment. */
+    /** The current state of one item. */
     public synchronized Optional<ItemState> find(String itemId) {
         return Optional.ofNullable(rows.get(itemId)).map(Row::state);
     }
 
     /**
-     * Makes a Dead item Ready, due now, its attempts forgotten and its age counted from now. If its key has gone on without
-     * it, it goes to the end of the key, with a new sequence; if it blocks its key, it keeps its place.
+     * Makes a Dead item Ready and due now, resets its attempts, and counts its age from now. If its key has gone on without
+     * it, the item goes to the end of the key with a new sequence; if it blocks its key, it keeps its place.
      *
      * @return whether it was Dead
      */
@@ -106,7 +105,7 @@ public final class InMemoryStore {
         return requeueInPlace(itemId);
     }
 
-    /** The same without a new sequence, as by a statement that somebody wrote by hand. */
+    /** The same without a new sequence, as a hand-written statement does. */
     synchronized boolean requeueInPlace(String itemId) {
         Row row = rows.get(itemId);
         if (row == null || row.status != Status.DEAD) {
@@ -118,7 +117,7 @@ public final class InMemoryStore {
         return true;
     }
 
-    /** Locks items as another transaction would: sources pass them by until this is closed. */
+    /** Locks items as another transaction would: sources skip them until this is closed. */
     synchronized AutoCloseable lock(Collection<String> itemIds) {
         List<String> ids = List.copyOf(itemIds);
         locked.addAll(ids);
@@ -161,7 +160,7 @@ public final class InMemoryStore {
         return rows.values().stream().map(row -> row.seenAt(now)).toList();
     }
 
-    /** A row says that it has come to its end; the caller holds this store's monitor. */
+    /** Notes that a row is finished; the caller holds this store's monitor. */
     void finish(Row row) {
         row.finished = ++finished;
         row.finishedOn = clock.instant();
@@ -206,7 +205,7 @@ public final class InMemoryStore {
         boolean blocksKey;
         Instant due;
 
-        /** What its age counts from: no retry, release or expired lease changes it. */
+        /** The time that its age counts from: no retry, release or expired lease changes it. */
         Instant firstDue;
 
         @Nullable
@@ -217,7 +216,7 @@ public final class InMemoryStore {
         @Nullable
         String lastError;
 
-        /** Its place among the finished ones, and when it was; 0 before. */
+        /** Its place among the finished rows; 0 while it is not finished. */
         long finished;
 
         Instant finishedOn = Instant.MAX;

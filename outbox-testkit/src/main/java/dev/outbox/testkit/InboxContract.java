@@ -14,8 +14,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>What its source does is up to {@link SourceContract}. Tests of one's own in the subclass may take an {@link
- * InboxScenario} as a parameter too; each test has a fixture of its own.
+ * <p>{@link SourceContract} specifies its source. Your own tests in the subclass may take an {@link InboxScenario} as a
+ * parameter too; each test has a fixture of its own.
  */
 @ExtendWith(InboxScenarioResolver.class)
 public abstract class InboxContract

@@ -8,15 +8,18 @@ import javax.sql.DataSource;
 public enum InboxCrash {
     /** It has received the message and written its effect, but not committed. */
     BEFORE_COMMIT,
-    /** It has committed, but the broker does not know yet. */
+    /** It has committed, but has not acknowledged the message to the broker. */
     AFTER_COMMIT,
     /** Its poller has claimed the item and the handler has written the effect, but not committed. */
     IN_HANDLER;
 
-    /** The exit code of a JVM that has come as far as it should. */
+    /** The exit code of a JVM that reached this point. */
     public static final int EXIT_CODE = 9;
 
-    /** Does it, and ends this JVM on the spot: for the other JVM of {@link InboxFixture#crash}. */
+    /**
+     * Runs the consumer up to this point and halts this JVM without any clean-up. {@link InboxFixture#crash} starts the JVM
+     * for it.
+     */
     public void run(Inbox inbox, DataSource dataSource, String effectsTable, String messageId) throws Exception {
         if (this == IN_HANDLER) {
             InboxScenario.pollerOf(inbox)

@@ -12,7 +12,7 @@ import dev.outbox.Receipt.Kind;
 import dev.outbox.Status;
 import org.junit.jupiter.api.Test;
 
-/** Consumers that end on the spot, in JVMs of their own. */
+/** Consumers that crash, in JVMs of their own. */
 interface InboxCrashContract {
     private static void crash(InboxScenario scenario, InboxCrash at) throws Exception {
         assertThat(scenario.fixture().crash(at, CONSUMER, "m-1"))

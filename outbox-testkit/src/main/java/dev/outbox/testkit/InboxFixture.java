@@ -10,7 +10,7 @@ import javax.sql.DataSource;
  * fails.
  */
 public interface InboxFixture extends AutoCloseable {
-    /** An inbox over the table, as a consumer with these settings builds it; all else is default. */
+    /** Opens an inbox over the table with these settings; everything else is default. */
     Inbox open(InboxSettings settings) throws Exception;
 
     /** The table's database, with at least 20 connections. */
@@ -19,15 +19,15 @@ public interface InboxFixture extends AutoCloseable {
     /** The name of an empty table in it with one text column {@code message_id}, not unique. */
     String effectsTable();
 
-    /** Lets time pass: leases run out, items come due, records grow older. It does so at once; nobody sleeps. */
+    /** Lets time pass: leases run out, items come due, records grow older. It returns at once and does not sleep. */
     void advance(Duration step) throws Exception;
 
-    /** Waits until so many sessions wait for another one's transaction. */
+    /** Waits until this many sessions wait for a lock that another session's transaction holds. */
     void awaitBlocked(int sessions) throws Exception;
 
     /**
-     * Has a JVM of its own do this to the message {@code messageId} and end without any clean-up, at this point.
-     * {@link InboxCrash#run} is what that JVM has to run.
+     * Starts a JVM that processes the message {@code messageId} and halts at this point without any clean-up. That JVM has
+     * to call {@link InboxCrash#run}.
      *
      * @return once it has ended, its exit code
      */
@@ -38,7 +38,7 @@ public interface InboxFixture extends AutoCloseable {
         return Set.of();
     }
 
-    /** How many messages sixteen rivals send at once, a multiple of 50; fewer for a very slow store. Default: 10,000. */
+    /** How many messages sixteen rivals send at once; a multiple of 50, smaller for a very slow store. Default: 10,000. */
     default int rivalMessages() {
         return 10_000;
     }

@@ -21,7 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the tests of {@link InboxContract} do with the inbox under test. Made anew for each test. */
+/** What the tests of {@link InboxContract} do with the inbox under test. Created anew for each test. */
 public final class InboxScenario {
     /** The consumer of tests in which its name does not matter. */
     public static final String CONSUMER = "billing";
@@ -85,7 +85,7 @@ public final class InboxScenario {
         }
     }
 
-    /** A connection in a transaction; to be closed. */
+    /** A connection with a transaction open. The test closes it. */
     public Connection begin() throws SQLException {
         Connection tx = fixture.dataSource().getConnection();
         tx.setAutoCommit(false);
@@ -107,7 +107,7 @@ public final class InboxScenario {
         return commit(tx -> inbox.enqueueAll(tx, List.of(incoming)));
     }
 
-    /** The effect of a message, as a consumer's business would write it. */
+    /** The effect of a message, as a consumer would write it. */
     public void writeEffect(Connection tx, String messageId) throws SQLException {
         writeEffect(tx, fixture.effectsTable(), messageId);
     }
@@ -124,7 +124,7 @@ public final class InboxScenario {
         return (tx, item) -> writeEffect(tx, item.messageId());
     }
 
-    /** The effects that were committed, by message id, in no order; one that happened twice is there twice. */
+    /** The message ids of the committed effects, in no order. An effect that happened twice is listed twice. */
     public List<String> effects() throws SQLException {
         List<String> effects = new ArrayList<>();
         try (Connection connection = fixture.dataSource().getConnection();
@@ -145,14 +145,14 @@ public final class InboxScenario {
                 .retry(new RetryPolicy(Duration.ofMillis(1), Duration.ofMillis(1), SourceScenario.MAX_ATTEMPTS));
     }
 
-    /** Polls once; answers how many items were claimed. */
+    /** Polls once. Returns how many items were claimed. */
     public int poll(Inbox inbox, TransactionalDestination destination) {
         try (Poller poller = pollerOf(inbox).inTransaction(destination).build()) {
             return poller.pollOnce();
         }
     }
 
-    /** Polls until nothing is claimed any more: one claim need not answer everything that is due. */
+    /** Polls until nothing is claimed any more: one claim may return only a part of what is due. */
     public void pollAll(Inbox inbox, TransactionalDestination destination) {
         while (poll(inbox, destination) > 0) {}
     }
@@ -162,13 +162,13 @@ public final class InboxScenario {
         fixture.advance(step);
     }
 
-    /** What the inbox knows of a message of the usual source, which it must know. */
+    /** The record of a message of the usual source. Fails if there is none. */
     public static InboxRecord known(Inbox inbox, String messageId) {
         return inbox.get(SOURCE, messageId)
                 .orElseThrow(() -> new AssertionError("message " + messageId + " is not known"));
     }
 
-    /** Asserts where a work item stands, and how often it was tried. */
+    /** Asserts the status of a work item and how often it was tried. */
     public static void assertItem(Inbox inbox, String messageId, Status status, int attempts) {
         InboxRecord record = known(inbox, messageId);
         assertThat(record.status()).as("status of %s", messageId).isEqualTo(status);

@@ -4,9 +4,9 @@ import dev.outbox.OnConflict;
 import dev.outbox.event.OutboxListener;
 import java.time.Duration;
 
-/** How {@link InboxContract} wants an inbox built. */
+/** The settings with which {@link InboxContract} opens an inbox. */
 public record InboxSettings(String consumer, OnConflict onConflict, Duration lockTimeout, OutboxListener listener) {
-    /** With defaults. */
+    /** Settings with defaults. */
     public static InboxSettings of(String consumer) {
         return new InboxSettings(consumer, OnConflict.THROW, Duration.ofSeconds(10), event -> {});
     }

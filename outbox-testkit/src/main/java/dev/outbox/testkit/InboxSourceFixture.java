@@ -17,14 +17,14 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 
 /**
- * The source of an inbox as {@link SourceContract} sees it, in a table with rows that are none of its business: another
- * consumer's, of the same keys and topics, some leased; and records of received messages.
+ * The source of an inbox as {@link SourceContract} sees it, in a table that also holds rows it must not touch: rows of
+ * another consumer with the same keys and topics, some of them leased, and records of received messages.
  */
 public abstract class InboxSourceFixture implements SourceFixture {
-    /** Whose source is tested. */
+    /** The consumer whose source is tested. */
     protected static final String CONSUMER = "billing";
 
-    /** Whose rows must stay as they are. */
+    /** The other consumer, whose rows must not change. */
     protected static final String OTHER = "shipping";
 
     private static final String SOURCE = "shop";
@@ -92,7 +92,7 @@ public abstract class InboxSourceFixture implements SourceFixture {
         return message.dueIn() == null ? incoming : incoming.dueIn(message.dueIn());
     }
 
-    /** The ids of the last so many items of {@link #CONSUMER}, in their order. */
+    /** The ids of the last {@code count} items of {@link #CONSUMER}, in their order. */
     protected abstract List<String> lastItems(int count);
 
     /** The message id of an item. */
@@ -117,7 +117,7 @@ public abstract class InboxSourceFixture implements SourceFixture {
         inbox.requeue(SOURCE, messageId(itemId));
     }
 
-    /** Whatever the test did, the others' rows are as they were. */
+    /** Checks that the test changed no row of the other consumer. */
     @Override
     public void close() {
         Map<Status, Long> others = othersRows();

@@ -5,10 +5,10 @@ import dev.outbox.internal.Require;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store says about one work item when somebody looks.
+ * The state of one work item when the test looks.
  *
  * @param attempts the attempts counted so far
- * @param lastError what the last failed attempt left behind, or null
+ * @param lastError the error of the last failed attempt, or null
  */
 public record ItemState(
         String id, Status status, int attempts, @Nullable String lastError) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** A Dead item can block its key: nothing of it is claimed until the item is requeued. */
 interface KeyBlockContract {
-    /** Claims everything and settles this item as Dead and blocking. */
+    /** Claims everything and settles this item as Dead, so that it blocks its key. */
     private static void block(SourceScenario store, Source source, String itemId) {
         Claim claim = store.claimSome(source, atMost(100));
         WorkItem item = claim.items().stream()

@@ -187,7 +187,7 @@ interface KeyRunContract {
         assertThat(store.claimAll(source).ids()).containsExactly(ids.get(3));
     }
 
-    /** It may be what kills its workers: no other item pays for it. */
+    /** The item may be what kills its workers, so no other item is claimed with it. */
     @Test
     default void aHeadThatWasTriedTwiceComesAlone(SourceScenario store) {
         store.assumeHas(Feature.LONE_SUSPECTS);

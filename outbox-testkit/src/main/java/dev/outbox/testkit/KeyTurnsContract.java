@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Nobody starves: keys take turns, and so do items with and without a key. */
+/** No key starves: keys take turns, and so do items with and without a key. */
 interface KeyTurnsContract {
     /** What the first claims lease, each settled as done before the next. */
     private static List<WorkItem> firstClaims(SourceScenario store, int claims, int count) {

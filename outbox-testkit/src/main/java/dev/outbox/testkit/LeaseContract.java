@@ -22,7 +22,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** How long a lease lasts, and what becomes of an item whose worker did not come back. */
+/** How long a lease lasts, and what happens to an item whose worker disappears. */
 interface LeaseContract {
     @Test
     default void anItemIsNotClaimableBeforeItsLeaseRunsOut(SourceScenario store) {
@@ -262,7 +262,7 @@ interface LeaseContract {
         assertThat(store.newSource().renew(List.of(), LEASE).lost()).isEmpty();
     }
 
-    /** More than any source looks for at once. */
+    /** More items than any source looks for at once. */
     @Test
     default void allOfManyItemsWhoseLeasesRanOutAreFoundAtOnce(SourceScenario store) {
         int many = 1_200;

@@ -26,7 +26,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** An item whose row another transaction has locked delays only itself and its key; nobody waits for it. */
+/** An item whose row another transaction has locked delays only itself and its key; no source waits for it. */
 interface LockContract {
     @Test
     default void aClaimLeavesLockedItemsAndTakesTheOthers(SourceScenario store) {
@@ -172,7 +172,7 @@ interface LockContract {
         assertThat(store.claimAll(source).ids()).containsExactlyElementsOf(ids);
     }
 
-    /** Rows are locked in one order, or not waited for. */
+    /** A source locks rows in one order, or does not wait for them. */
     @Test
     default void renewalsAndSettlesOfTheSameItemsDoNotDeadlock(SourceScenario store) throws Exception {
         List<String> ids = store.enqueueAll(times(200, message()));

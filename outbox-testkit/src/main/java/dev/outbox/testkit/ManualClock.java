@@ -8,7 +8,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A clock that stands still until it is told to go on. Starts at 2026-01-01T00:00:00Z. Thread-safe. */
+/** A clock that stands still until a test advances it. Starts at 2026-01-01T00:00:00Z. Thread-safe. */
 public final class ManualClock extends Clock {
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -25,9 +25,9 @@ public final class ManualClock extends Clock {
     }
 
     /**
-     * Goes on by this much.
+     * Advances the clock by this duration.
      *
-     * @param step not negative: time does not go back
+     * @param step must not be negative
      */
     public void advance(Duration step) {
         Require.notNegative("step", step);
@@ -49,7 +49,7 @@ public final class ManualClock extends Clock {
         return zone;
     }
 
-    /** The same clock in another zone: it goes on together with this one. */
+    /** The same clock in another zone; both advance together. */
     @Override
     public ManualClock withZone(ZoneId zone) {
         return new ManualClock(elapsedNanos, zone);

@@ -14,7 +14,7 @@ public final class OutboxAssert extends AbstractAssert<OutboxAssert, Object> {
         this.rows = rows;
     }
 
-    /** Messages to this topic were delivered, one at least; goes on with these. */
+    /** At least one message to this topic was delivered. The assertions that follow are about these messages. */
     public DeliveredAssert hasDelivered(String topic) {
         return new DeliveredAssert(
                 actual, rows, "messages to " + topic, row -> row.topic().equals(topic));
@@ -27,15 +27,15 @@ public final class OutboxAssert extends AbstractAssert<OutboxAssert, Object> {
                 row -> row.topic().equals(topic) && row.status() == Status.DONE);
     }
 
-    /** No item was given up. */
+    /** No item is Dead. */
     public OutboxAssert hasNoDeadItems() {
         return none("no item to be Dead", row -> row.status() == Status.DEAD);
     }
 
     /**
-     * Every item is finished, or waits for a time that has not come or for an earlier item of its key: nothing is due
-     * and left lying, and no lease has run out unnoticed. What is behind a Dead item that blocks its key is stuck until
-     * somebody requeues that.
+     * Every item is finished, or waits for a time that has not come or for an earlier item of its key: no item is due and
+     * unclaimed, and no expired lease is left. An item behind a Dead item that blocks its key counts as stuck until the Dead
+     * item is requeued.
      */
     public OutboxAssert hasNoStuckItems() {
         return none(

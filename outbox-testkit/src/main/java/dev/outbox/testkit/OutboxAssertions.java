@@ -1,18 +1,18 @@
 package dev.outbox.testkit;
 
 /**
- * Assertions on an outbox in the manner of AssertJ; import {@code assertThat} from here beside that of AssertJ. Their
- * failures show the rows, without payloads and headers.
+ * AssertJ assertions on an outbox. Import {@code assertThat} from here in addition to that of AssertJ. A failure shows the
+ * rows without payloads and headers.
  */
 public final class OutboxAssertions {
     private OutboxAssertions() {}
 
-    /** What is in it at this moment. */
+    /** Starts assertions on the items that the outbox holds now. */
     public static OutboxAssert assertThat(InMemoryOutbox outbox) {
         return new OutboxAssert(outbox, outbox.store().rowsNow());
     }
 
-    /** What is in it at this moment. */
+    /** Starts assertions on the rows that the table holds now. */
     public static OutboxAssert assertThat(OutboxTable outbox) {
         return new OutboxAssert(outbox, outbox.rows());
     }

@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /**
- * A canonical outbox table in PostgreSQL, for assertions: {@code assertThat(OutboxTable.in(dataSource))}. Where it deletes
- * what is delivered ({@code Ack.DELETE}), nothing tells of a delivery afterwards: ask the destination. Immutable.
+ * A canonical outbox table in PostgreSQL, for assertions: {@code assertThat(OutboxTable.in(dataSource))}. With {@code
+ * Ack.DELETE} a delivered message leaves the table; then make the assertion on the destination instead. Immutable.
  */
 public final class OutboxTable {
     private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?");
@@ -41,8 +41,8 @@ public final class OutboxTable {
     }
 
     /**
-     * Lets time pass without waiting for it: everything in the table has happened, and is due, that much earlier. Retries
-     * and delays come due, leases run out.
+     * Lets time pass without waiting: moves all times in the table back by this duration. Retries and delays come due, and
+     * leases run out.
      */
     public void letPass(Duration time) {
         try (Connection connection = dataSource.getConnection();

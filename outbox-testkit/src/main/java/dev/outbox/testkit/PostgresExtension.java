@@ -11,8 +11,8 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives each test a PostgreSQL database of its own, with your tables in it. Tests and their {@code @BeforeEach}
- * methods ask for it by a parameter, a {@link DataSource} (a pool) or the {@link EmbeddedDatabase} itself:
+ * Gives each test a PostgreSQL database of its own, with your tables in it. Tests and their {@code @BeforeEach} methods get
+ * it as a parameter: a {@link DataSource} (a pool) or the {@link EmbeddedDatabase} itself.
  *
  * <pre>{@code
  * @RegisterExtension
@@ -22,9 +22,9 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * void theOrderIsAnnounced(DataSource dataSource) { … }
  * }</pre>
  *
- * <p>The tables are made once per test class, in a template; each test gets a copy, which takes some tens of
- * milliseconds, and which is dropped after it. All classes of a JVM share one server, see {@link EmbeddedDatabase}: an
- * embedded one, or another by configuration. A test that asks for nothing costs nothing. Thread-safe.
+ * <p>The tables are created once per test class, in a template. Each test gets a copy, which takes some tens of milliseconds
+ * and is dropped after the test. All classes of a JVM share one server, see {@link EmbeddedDatabase}: an embedded one, or
+ * the one you configure. A test without such a parameter costs nothing. Thread-safe.
  */
 public final class PostgresExtension implements ParameterResolver, AfterEachCallback, AfterAllCallback {
     private static final int POOL_SIZE = 20;
@@ -37,13 +37,13 @@ public final class PostgresExtension implements ParameterResolver, AfterEachCall
         this.migration = migration;
     }
 
-    /** Makes the tables in an empty database. */
+    /** Creates the tables in an empty database. */
     @FunctionalInterface
     public interface Migration {
         void run(DataSource dataSource) throws Exception;
     }
 
-    /** @param migration run once per test class; it must leave no connection open */
+    /** @param migration runs once per test class; it must leave no connection open */
     public static PostgresExtension migratedBy(Migration migration) {
         return new PostgresExtension(Require.present("migration", migration));
     }

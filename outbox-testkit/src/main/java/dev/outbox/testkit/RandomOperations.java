@@ -50,7 +50,7 @@ final class RandomOperations {
         this.model = new SourceModel(MAX_ATTEMPTS);
     }
 
-    /** A claim a worker still works on; what is left of it, in order. */
+    /** A claim that a worker still works on, with the items that are left of it, in order. */
     private record HeldClaim(String token, List<WorkItem> left) {}
 
     void run(int steps) {
@@ -181,7 +181,7 @@ final class RandomOperations {
         model.renewed(leases, LEASE);
     }
 
-    /** Old leases whose item is settled, or was leased to somebody else since, change nothing. */
+    /** An old lease changes nothing if its item is settled or has been leased to another worker since. */
     private void useOldLeases() {
         List<Lease> fenced = old.stream().filter(model::mustBeFenced).toList();
         if (fenced.isEmpty()) {
@@ -211,7 +211,7 @@ final class RandomOperations {
         });
     }
 
-    /** No producers any more and nothing fails: everything must end. */
+    /** Nothing is produced any more and nothing fails, so every item must be finished. */
     private void drain() {
         for (int round = 0; model.hasUnfinished() && round < MAX_DRAIN_ROUNDS; round++) {
             advance(TICK.multipliedBy(4));

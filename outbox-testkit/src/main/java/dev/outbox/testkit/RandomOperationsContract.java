@@ -2,9 +2,9 @@ package dev.outbox.testkit;
 
 import org.junit.jupiter.api.Test;
 
-/** What no list of cases covers: long random histories, compared with a model step by step. */
+/** Long random histories, compared with a model step by step. They cover what no list of cases does. */
 interface RandomOperationsContract {
-    /** The seed of the default run, so that a build says the same twice. */
+    /** The seed of the default run, so that a build can be repeated. */
     long DEFAULT_SEED = 20_260_101L;
 
     int STEPS = 2_000;

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Dedup in the caller's transaction. */
+/** Deduplication in the caller's transaction. */
 interface ReceiveContract {
     @Test
     default void theFirstArrivalIsFirstAndEveryOtherIsADuplicate(InboxScenario scenario) throws Exception {

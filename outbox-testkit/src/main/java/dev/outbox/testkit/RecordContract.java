@@ -19,7 +19,7 @@ import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** What is known of single messages, for people with a loop of their own. */
+/** The records of single messages, for users who run their own loop. */
 interface RecordContract {
     @Test
     default void aReceivedMessageIsKnownAsDone(InboxScenario scenario) throws Exception {

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * A destination for tests, which remembers what it was given. It takes everything, or behaves as badly as a real one
- * can. Thread-safe.
+ * A destination for tests, which records what it is given. It accepts everything, or misbehaves as a real one can.
+ * Thread-safe.
  */
 public final class RecordingDestination implements Destination {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -29,7 +29,7 @@ public final class RecordingDestination implements Destination {
         this.gate = gate;
     }
 
-    /** What happens to an item before it is taken. */
+    /** What happens to an item before it is accepted. */
     private interface Behaviour {
         void on(WorkItem item) throws Exception;
     }
@@ -38,13 +38,13 @@ public final class RecordingDestination implements Destination {
         return new RecordingDestination(behaviour, new CountDownLatch(0));
     }
 
-    /** Takes everything. */
+    /** Accepts everything. */
     public static RecordingDestination create() {
         return with(item -> {});
     }
 
     /**
-     * Takes nothing.
+     * Accepts nothing.
      *
      * @param failure what each delivery throws; a {@link dev.outbox.PermanentFailureException} or a {@link
      *     dev.outbox.delivery.RetryAfterException}, for instance
@@ -56,7 +56,7 @@ public final class RecordingDestination implements Destination {
         });
     }
 
-    /** Fails so many times for each message, then takes it. */
+    /** Fails this many times for each message, then accepts it. */
     public static RecordingDestination flaky(int failures) {
         Require.between("failures", failures, 0, 1_000_000);
         Map<String, Integer> calls = new HashMap<>();
@@ -71,14 +71,20 @@ public final class RecordingDestination implements Destination {
         });
     }
 
-    /** Takes everything, each in so long by this clock: longer than the lease, and the lease is lost meanwhile. */
+    /**
+     * Accepts everything, and takes this long for each item by this clock. If that is longer than the lease, the lease is
+     * lost meanwhile.
+     */
     public static RecordingDestination slow(ManualClock clock, Duration time) {
         Require.present("clock", clock);
         Require.notNegative("time", time);
         return with(item -> clock.advance(time));
     }
 
-    /** Takes nothing before {@link #release()}, then everything. An interrupt ends the wait, as a failure. */
+    /**
+     * Accepts nothing before {@link #release()}, and everything after it. An interrupt ends the wait; the delivery then
+     * counts as failed.
+     */
     public static RecordingDestination blocking() {
         CountDownLatch gate = new CountDownLatch(1);
         return new RecordingDestination(item -> gate.await(), gate);
@@ -97,17 +103,17 @@ public final class RecordingDestination implements Destination {
         }
     }
 
-    /** Lets a blocking one go on, for ever. */
+    /** Lets a {@link #blocking} destination accept everything from now on. */
     public void release() {
         gate.countDown();
     }
 
-    /** What it was given, in this order; what it did not take included. */
+    /** The items that it was given, in this order, including those that it did not accept. */
     public synchronized List<WorkItem> attempts() {
         return List.copyOf(attempts);
     }
 
-    /** What it took, in this order; some more than once, for delivery is at least once. */
+    /** The items that it accepted, in this order. An item may be there more than once, because delivery is at least once. */
     public synchronized List<WorkItem> deliveries() {
         return List.copyOf(deliveries);
     }
@@ -118,7 +124,7 @@ public final class RecordingDestination implements Destination {
     }
 
     /**
-     * Waits until it was given so many items, by a poller that works in the background.
+     * Waits until a poller in the background has given it this many items.
      *
      * @throws AssertionError if that does not happen within 2 minutes
      */
@@ -127,7 +133,7 @@ public final class RecordingDestination implements Destination {
     }
 
     /**
-     * Waits until it has taken so many items, from a poller that works in the background.
+     * Waits until it has accepted this many items from a poller in the background.
      *
      * @throws AssertionError if that does not happen within 2 minutes
      */

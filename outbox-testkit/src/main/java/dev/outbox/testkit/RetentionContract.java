@@ -14,7 +14,7 @@ import dev.outbox.Status;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What is forgotten, and what may come back. The default retention is 30 days. */
+/** Which records a purge removes, and which items may be requeued. The default retention is 30 days. */
 interface RetentionContract {
     private static Inbox withADeadItem(InboxScenario scenario) throws Exception {
         Inbox inbox = scenario.inbox();

@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The same message on several connections at the same moment. */
+/** The same message arrives on several connections at the same moment. */
 interface RivalContract {
     int SENDERS = 16;
     int PER_TRANSACTION = 50;
@@ -84,7 +84,7 @@ interface RivalContract {
         assertThat(known(inbox, "m-0").receipts()).isEqualTo(SENDERS);
     }
 
-    /** Some transactions roll back and are done again, as after a crash of the consumer. */
+    /** Some transactions roll back and are repeated, as after a crash of the consumer. */
     private static int sendAll(InboxScenario scenario, Inbox inbox, List<List<String>> portions, Random random)
             throws SQLException {
         int firsts = 0;

@@ -3,7 +3,7 @@ package dev.outbox.testkit;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Rows for people, without payloads and headers. */
+/** Rows as readable text, without payloads and headers. */
 final class RowsText {
     private static final int MOST = 50;
 

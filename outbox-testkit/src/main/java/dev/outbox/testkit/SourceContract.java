@@ -3,8 +3,8 @@ package dev.outbox.testkit;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * The specification of {@link dev.outbox.spi.Source} as a test class: a source that passes can be given to
- * a poller. Extend it and open a fixture over the store:
+ * The specification of {@link dev.outbox.spi.Source} as a test class: a source that passes can be given to a poller. Extend
+ * it and open a fixture over the store:
  *
  * <pre>{@code
  * class MySourceTest extends SourceContract {
@@ -15,12 +15,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>The tests never sleep: time passes by {@link SourceFixture#advance}. They use leases and delays of
- * minutes, so that what the wall clock adds in between does not matter. Tests of one's own in the subclass
- * may take a {@link SourceScenario} as a parameter too; each test has a fixture of its own.
+ * <p>The tests never sleep: time passes by {@link SourceFixture#advance}. They use leases and delays of minutes, so that the
+ * time that the test itself takes does not matter. Your own tests in the subclass may take a {@link SourceScenario} as a
+ * parameter too; each test has a fixture of its own.
  *
- * <p>What is random is seeded: {@code -Doutbox.test.seed=…} repeats a run, {@code -Doutbox.full=true}
- * draws a new seed at every run. A failure names its seed.
+ * <p>Random tests have a seed: {@code -Doutbox.test.seed=…} repeats a run, and {@code -Doutbox.full=true} draws a new seed
+ * at every run. A failure names its seed.
  */
 @ExtendWith(SourceScenarioResolver.class)
 public abstract class SourceContract

@@ -8,36 +8,40 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One empty store under test, as {@link SourceContract} sees it: what producers, operators and the passing
- * of time do to it. The sources do the rest. Methods may throw anything; the test then fails.
+ * One empty store under test, as {@link SourceContract} sees it: what producers and operators do to it, and how time passes.
+ * Its sources do the rest. Methods may throw anything; the test then fails.
  */
 public interface SourceFixture extends AutoCloseable {
-    /** A new source over the store, like that of another poller: with marks and timers of its own. */
+    /** A new source over the store, like that of another poller, with its own marks and timers. */
     Source newSource() throws Exception;
 
     /**
-     * Stores these messages in their order, so that every source can see them.
+     * Stores these messages in this order and commits them, so that every source sees them.
      *
      * @return the ids of their work items, in the same order
      */
     List<String> enqueue(List<Message> messages) throws Exception;
 
-    /** Looks at one item without changing it; empty if there is no such item, or no more. */
+    /** Looks at one item without changing it; empty if there is no such item, or it has left the store. */
     Optional<ItemState> find(String itemId) throws Exception;
 
     /**
-     * Lets time pass: leases run out, items come due, and the timers of the sources go on. It does so at
-     * once; nobody sleeps. A fixture that moves the times of rows back instead moves all of them.
+     * Lets time pass: leases run out, items come due, and the timers of the sources go on. It returns at once and does not
+     * sleep. A fixture may move the times of rows back instead; then it moves all of them.
      */
     void advance(Duration step) throws Exception;
 
-    /** What an operator does to a Dead item: Ready, due now, its attempts forgotten, its age counted from now. */
+    /**
+     * Requeues a Dead item, as an operator does: it is Ready and due now, its attempts are reset, and its age counts from
+     * now.
+     */
     void requeue(String itemId) throws Exception;
 
     /**
-     * Locks the rows of these items, as an open transaction of somebody else does.
+     * Locks the rows of these items, as the open transaction of another application does.
      *
-     * @return releases them when it is closed. Default: empty, for the store has no locks; tests that need them are skipped.
+     * @return a handle that releases the locks when it is closed. Default: empty, which means that the store has no locks
+     *     and the tests that need them are skipped.
      */
     default Optional<AutoCloseable> lock(List<String> itemIds) throws Exception {
         return Optional.empty();
@@ -63,7 +67,7 @@ public interface SourceFixture extends AutoCloseable {
         return Set.of();
     }
 
-    /** Closes what the fixture opened, its sources included. Called once, after the test. */
+    /** Closes what the fixture opened, including its sources. Called once, after the test. */
     @Override
     void close();
 }

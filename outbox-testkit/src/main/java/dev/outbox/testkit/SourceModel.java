@@ -20,9 +20,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What must be true of a store after what happened to it so far. The model does not predict what a claim
- * takes, it judges whether the claim was allowed to. It leaves open only when a source notices that a lease
- * ran out: until then such an item may be Processing or Ready.
+ * What must be true of a store after all that happened to it so far. The model does not predict what a claim takes; it
+ * judges whether the claim was allowed to take it. It leaves open only when a source notices that a lease ran out: until
+ * then such an item may be Processing or Ready.
  */
 final class SourceModel {
     private final int maxAttempts;
@@ -137,7 +137,7 @@ final class SourceModel {
         assertThat(run).as("%s was not claimed from its head on", key).isEqualTo(unfinished.subList(0, run.size()));
     }
 
-    /** All of these were accepted. */
+    /** Notes that all of these settlements were accepted. */
     void settled(List<Settlement> settlements) {
         for (Settlement settlement : settlements) {
             Item item = item(settlement.lease().itemId());
@@ -205,7 +205,7 @@ final class SourceModel {
         return item.token.equals(lease.ownerToken()) && !isLeased(item);
     }
 
-    /** True where no source may accept the lease any more, whatever it noticed. */
+    /** Whether no source may accept the lease any more, no matter what it has noticed. */
     boolean mustBeFenced(Lease lease) {
         Item item = item(lease.itemId());
         return item.isFinished() || !item.token.equals(lease.ownerToken());

@@ -23,9 +23,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
-/** What the tests of {@link SourceContract} say to the store under test. Made anew for each test. */
+/** What the tests of {@link SourceContract} do with the store under test. Created anew for each test. */
 public final class SourceScenario {
-    /** How long the claims of a scenario lease; long against what a test takes. */
+    /** The lease of the claims of a scenario; much longer than a test takes. */
     public static final Duration LEASE = Duration.ofMinutes(10);
 
     /** Long enough for every lease of {@link #LEASE} to have run out. */
@@ -34,7 +34,7 @@ public final class SourceScenario {
     /** The longest that a source may put off an item whose lease ran out. */
     public static final Duration MOST_PUT_OFF = Duration.ofMinutes(5);
 
-    /** The attempts a claim allows. */
+    /** The attempts that a claim allows. */
     public static final int MAX_ATTEMPTS = 3;
 
     /** The topic of messages whose topic does not matter. */
@@ -43,10 +43,10 @@ public final class SourceScenario {
     /** Rows that came back behind a source's mark are looked for again within this time. */
     private static final Duration SWEEP = Duration.ofSeconds(2);
 
-    /** A source may answer "nothing, but there may be more" while it goes through its keys, not for ever. */
+    /** How often a source may answer "nothing, but there may be more" while it goes through its keys. */
     private static final int MAX_FRUITLESS_CLAIMS = 1_000;
 
-    /** What takes longer is taken to wait for a lock; a busy machine does not need as long. */
+    /** A call that takes longer is assumed to wait for a lock; even a busy machine does not need this long. */
     private static final Duration LONGEST_WITHOUT_WAITING = Duration.ofSeconds(30);
 
     private final SourceFixture fixture;
@@ -65,17 +65,17 @@ public final class SourceScenario {
         return message().key(key);
     }
 
-    /** This message so many times. */
+    /** This message, repeated this many times. */
     public static List<Message> times(int count, Message message) {
         return IntStream.range(0, count).mapToObj(i -> message).toList();
     }
 
-    /** A claim of up to so many items, of any topic. */
+    /** A claim of at most this many items of any topic. */
     public static ClaimRequest atMost(int count) {
         return new ClaimRequest(count, LEASE, MAX_ATTEMPTS, Set.of(), "contract");
     }
 
-    /** A claim of up to so many items of these topics. */
+    /** A claim of at most this many items of these topics. */
     public static ClaimRequest atMost(int count, String... topics) {
         return new ClaimRequest(count, LEASE, MAX_ATTEMPTS, Set.of(topics), "contract");
     }
@@ -116,22 +116,22 @@ public final class SourceScenario {
         return has(Feature.KEYS) ? message.key(key) : message;
     }
 
-    /** Another node's source. */
+    /** The source of another node. */
     public Source newSource() {
         return unchecked(fixture::newSource);
     }
 
-    /** Stores one message; the id of its work item. */
+    /** Stores one message. Returns the id of its work item. */
     public String enqueue(Message message) {
         return enqueueAll(List.of(message)).get(0);
     }
 
-    /** Stores these in their order; the ids of their work items. */
+    /** Stores these messages in this order. Returns the ids of their work items. */
     public List<String> enqueueAll(Message... messages) {
         return enqueueAll(List.of(messages));
     }
 
-    /** Stores these in their order; the ids of their work items. */
+    /** Stores these messages in this order. Returns the ids of their work items. */
     public List<String> enqueueAll(List<Message> messages) {
         for (Feature feature : fixture.lacks()) {
             if (messages.stream().anyMatch(feature::isNeededBy)) {
@@ -144,8 +144,7 @@ public final class SourceScenario {
     }
 
     /**
-     * Does something while another transaction has locked the rows of these items. Skips the test if the store has no
-     * locks.
+     * Runs this while another transaction holds locks on the rows of these items. Skips the test if the store has no locks.
      *
      * @throws AssertionError if it waits for the locks
      */
@@ -173,12 +172,12 @@ public final class SourceScenario {
         });
     }
 
-    /** Lets so much time pass that every source looks again at what it went past. */
+    /** Lets enough time pass for every source to look again at the rows it has skipped. */
     public void aMomentLater() {
         advance(SWEEP);
     }
 
-    /** Puts a Dead item back, as an operator would. */
+    /** Requeues a Dead item, as an operator would. */
     public void requeue(String itemId) {
         unchecked(() -> {
             fixture.requeue(itemId);
@@ -200,7 +199,7 @@ public final class SourceScenario {
         return find(itemId).orElseThrow(() -> new AssertionError("item " + itemId + " is gone from the store"));
     }
 
-    /** Asserts where these items stand. */
+    /** Asserts the status of these items. */
     public void assertStatus(Status status, Iterable<String> itemIds) {
         assertThat(itemIds).allSatisfy(id -> assertThat(state(id).status()).isEqualTo(status));
     }

@@ -16,10 +16,10 @@ import org.junit.jupiter.api.Test;
 
 /** A poller that serves some topics only. */
 interface TopicContract {
-    /** More than any source looks at in one claim. */
+    /** More items than any source looks at in one claim. */
     int BACKLOG = 2_500;
 
-    /** More than any source walks over in one claim, twice. */
+    /** More than twice as many items as any source walks over in one claim. */
     int LONG_WAY = 1 << 13;
 
     private static Message own() {
@@ -148,7 +148,7 @@ interface TopicContract {
                 .isEmpty();
     }
 
-    /** What a claim learnt while a topic was left out says nothing about that topic, and later claims start from it. */
+    /** A claim that leaves a topic out learns nothing about it, but later claims start from what it learned. */
     @Test
     default void topicsThatAreLeftOutForAWhileLoseNothing(SourceScenario store) {
         Source source = store.newSource();

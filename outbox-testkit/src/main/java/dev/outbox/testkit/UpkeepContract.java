@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a poller asks of its source beside the deliveries: to forget what is old, and to note that it is alive. */
+/** What a poller asks of its source besides deliveries: to purge old items, and to note that the poller is alive. */
 interface UpkeepContract {
     @Test
     default void aPurgeRemovesWhatIsDoneForLongerThanTheRetentionAndNothingElse(SourceScenario store) {

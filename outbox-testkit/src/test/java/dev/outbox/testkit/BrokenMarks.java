@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** Sources that do not look everywhere, or look at the wrong time. */
 final class BrokenMarks {
@@ -125,31 +126,23 @@ final class BrokenMarks {
     static Source neverPutOff(InMemoryStore store) {
         return claiming(store, (source, request) -> {
             Instant now = store.clock.instant();
-            Map<Row, Integer> attempts = new HashMap<>();
-            source.rows().stream()
-                    .filter(row -> row.status == Status.PROCESSING && !row.isLeased(now) && row.attempts > 1)
-                    .forEach(row -> {
-                        attempts.put(row, row.attempts - 1);
-                        row.attempts = 1;
-                    });
-            Claim claim = source.honestClaim(request);
-            attempts.forEach((row, before) -> row.attempts += before);
-            return claim;
+            return asIfTriedOnce(source, request, row -> row.status == Status.PROCESSING && !row.isLeased(now));
         });
     }
 
     static Source runsOfSuspects(InMemoryStore store) {
-        return claiming(store, (source, request) -> {
-            Map<Row, Integer> attempts = new HashMap<>();
-            source.rows().stream()
-                    .filter(row -> row.status == Status.READY && row.attempts > 1)
-                    .forEach(row -> {
-                        attempts.put(row, row.attempts - 1);
-                        row.attempts = 1;
-                    });
-            Claim claim = source.honestClaim(request);
-            attempts.forEach((row, before) -> row.attempts += before);
-            return claim;
+        return claiming(store, (source, request) -> asIfTriedOnce(source, request, row -> row.status == Status.READY));
+    }
+
+    /** Claims while the attempts of these rows, but for one of each, are forgotten. */
+    private static Claim asIfTriedOnce(BrokenSource source, ClaimRequest request, Predicate<Row> rows) {
+        Map<Row, Integer> attempts = new HashMap<>();
+        source.rows().stream().filter(rows).filter(row -> row.attempts > 1).forEach(row -> {
+            attempts.put(row, row.attempts - 1);
+            row.attempts = 1;
         });
+        Claim claim = source.honestClaim(request);
+        attempts.forEach((row, before) -> row.attempts += before);
+        return claim;
     }
 }

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** An honest source in the hands of somebody who perturbs its calls or tampers with its rows. */
+/** An honest source, whose subclasses change its calls or tamper with its rows. */
 class BrokenSource extends ForwardingSource {
     final InMemoryStore store;
 
