@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Message;
 import dev.outbox.Outbox;
+import dev.outbox.jdbc.Database;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Role;
 import dev.outbox.postgres.PostgresOutbox;
@@ -74,9 +75,9 @@ class AdminExampleIT {
 
     @Test
     void grantsArePrinted() {
-        System.out.println(Role.PRODUCER.grants("shop", "public", "outbox", "inbox"));
+        System.out.println(Role.PRODUCER.grants(Database.POSTGRES, "shop", "public", "outbox", "inbox"));
 
-        assertThat(Role.PRODUCER.grants("shop", "public", "outbox", "inbox"))
+        assertThat(Role.PRODUCER.grants(Database.POSTGRES, "shop", "public", "outbox", "inbox"))
                 .contains("GRANT INSERT ON \"public\".\"outbox\" TO \"shop\";");
     }
 }

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.outbox.admin.Diagnosis.Severity;
+import dev.outbox.jdbc.Database;
 import dev.outbox.migrations.Role;
 import dev.outbox.testkit.EmbeddedDatabase;
 import dev.outbox.testkit.PostgresExtension;
@@ -101,7 +102,7 @@ class DoctorOfPostgresIT {
     void whoMayNotSeeTransactionsIsToldWhatToGrant(EmbeddedDatabase database) {
         String role = "blind_" + System.nanoTime();
         tables.execute("CREATE ROLE " + role + " LOGIN PASSWORD 'secret'");
-        tables.execute(Role.VIEWER.grants(role, "public", "outbox", "inbox"));
+        tables.execute(Role.VIEWER.grants(Database.POSTGRES, role, "public", "outbox", "inbox"));
         try {
             PGSimpleDataSource blind = new PGSimpleDataSource();
             blind.setUrl(database.jdbcUrl());

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.Incoming;
 import dev.outbox.Message;
 import dev.outbox.OutboxException;
+import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.TableKind;
 import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Role;
@@ -53,7 +54,7 @@ class RolesIT {
             String name = role.name().toLowerCase(Locale.ROOT) + "_"
                     + UUID.randomUUID().toString().substring(0, 8);
             tables.execute("CREATE ROLE " + name + " LOGIN PASSWORD 'secret'");
-            tables.execute(role.grants(name, "public", "outbox", "inbox"));
+            tables.execute(role.grants(Database.POSTGRES, name, "public", "outbox", "inbox"));
             PGSimpleDataSource as = new PGSimpleDataSource();
             as.setUrl(database.jdbcUrl());
             as.setUser(name);

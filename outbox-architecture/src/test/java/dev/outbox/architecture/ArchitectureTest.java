@@ -57,12 +57,21 @@ class ArchitectureTest {
         assertThat(Rules.packagesInSeveralModules(OURS, Modules::of)).isEmpty();
     }
 
-    /** A queue names its source and its poller's builder, so that a user finds them: {@code outbox.poller()}. */
+    /**
+     * A queue names its source and its poller's builder, so that a user finds them: {@code outbox.poller()}. The interface
+     * of the migrations names the class that each database has for it.
+     */
     @Test
-    void packagesHaveNoCyclesButTheWayFromAQueueToItsPoller() {
+    void packagesHaveNoCyclesButTheseOnPurpose() {
         Rules.noPackageCycles(List.of(
                         new Rules.Edge("dev.outbox.WorkQueue", "dev.outbox.delivery.PollerBuilder"),
-                        new Rules.Edge("dev.outbox.WorkQueue", "dev.outbox.spi.Source")))
+                        new Rules.Edge("dev.outbox.WorkQueue", "dev.outbox.spi.Source"),
+                        new Rules.Edge(
+                                "dev.outbox.migrations.internal.MigrationDialect",
+                                "dev.outbox.migrations.internal.postgres.PostgresMigrations"),
+                        new Rules.Edge(
+                                "dev.outbox.migrations.internal.MigrationDialect",
+                                "dev.outbox.migrations.internal.sqlserver.SqlServerMigrations")))
                 .check(OURS);
     }
 }

@@ -3,7 +3,6 @@ package dev.outbox.cli;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Backfill;
-import java.sql.SQLException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -12,25 +11,25 @@ import picocli.CommandLine.Option;
 @Command(
         name = "backfill",
         description =
-                "Completes the rows that were there before the new columns, in small transactions. It may be stopped at"
-                        + " any time; started again it goes on where it was.")
+                "Fills the new columns of rows that are older than they are, in small transactions. It may be stopped at any"
+                        + " time; started again, it continues where it was.")
 final class BackfillCommand extends MigrationCommand {
     @Option(names = "--batch", paramLabel = "<rows>", description = "Rows per transaction. Default: 1000.")
     private @Nullable Integer batch;
 
-    @Option(names = "--pause", paramLabel = "<time>", description = "Rest after each transaction. Default: 10ms.")
+    @Option(names = "--pause", paramLabel = "<time>", description = "Pause after each transaction. Default: 10ms.")
     private @Nullable Duration pause;
 
     @Option(
             names = "--max-dead-tuples",
             paramLabel = "<rows>",
-            description = "Wait while vacuum has more dead rows before it. Default: no limit.")
+            description = "Wait while the table has more dead rows than this for vacuum to remove. Default: no limit.")
     private @Nullable Long maxDeadTuples;
 
     @Option(
             names = "--max-lag",
             paramLabel = "<time>",
-            description = "Wait while a standby is further behind. Default: 10s.")
+            description = "Wait while a standby is further behind than this. Default: 10s.")
     private @Nullable Duration maxLag;
 
     BackfillCommand(Environment environment) {
@@ -41,7 +40,7 @@ final class BackfillCommand extends MigrationCommand {
     record Completed(String table, long rows) {}
 
     @Override
-    int run(HikariDataSource dataSource) throws SQLException {
+    int run(HikariDataSource dataSource) {
         for (MigratedTable table : present(dataSource)) {
             Phase phase = upgrade(table).phase(dataSource);
             if (phase == Phase.LEGACY || phase == Phase.CLEAN) {

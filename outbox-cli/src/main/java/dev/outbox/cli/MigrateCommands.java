@@ -40,7 +40,7 @@ final class MigrateCommands {
                 }
             }
             throw new TypeConversionException(
-                    "\"" + text + "\" is no phase; write 1 (additive), 2 (dual), 3 (flipped), settling or 4 (clean)");
+                    "\"" + text + "\" is no phase; write 1 (additive), 2 (dual), 3 (flipped), renaming or 4 (clean)");
         }
     }
 
@@ -59,7 +59,7 @@ final class MigrateCommands {
                 names = "--phase",
                 converter = Phases.class,
                 paramLabel = "<phase>",
-                description = "Take legacy tables to this phase: 1 to 4, or settling between 3 and 4.")
+                description = "Take legacy tables to this phase: 1 to 4, or renaming between 3 and 4.")
         private @Nullable Phase phase;
     }
 
@@ -87,7 +87,7 @@ final class MigrateCommands {
         }
 
         @Override
-        int run(HikariDataSource dataSource) throws SQLException {
+        int run(HikariDataSource dataSource) {
             for (MigratedTable table : present(dataSource)) {
                 TableReport report = upgrade(table).report(dataSource);
                 output().json(report);
@@ -104,7 +104,7 @@ final class MigrateCommands {
         }
 
         @Override
-        int run(HikariDataSource dataSource) throws SQLException {
+        int run(HikariDataSource dataSource) {
             for (MigratedTable table : tables(dataSource)) {
                 if (!table.exists()) {
                     output().json(new Planned(table.kind(), table.name(), null, null, List.of()));
@@ -186,7 +186,7 @@ final class MigrateCommands {
         }
 
         @Override
-        int run(HikariDataSource dataSource) throws SQLException {
+        int run(HikariDataSource dataSource) {
             Phase phase = what.phase;
             if (what.install) {
                 install(dataSource);
@@ -206,7 +206,7 @@ final class MigrateCommands {
             return ExitCode.OK;
         }
 
-        private void install(HikariDataSource dataSource) throws SQLException {
+        private void install(HikariDataSource dataSource) {
             for (MigratedTable table : tables(dataSource)) {
                 if (confirmation.isDryRun()) {
                     sayWhetherMissing(dataSource, table.name());
@@ -219,7 +219,7 @@ final class MigrateCommands {
             }
         }
 
-        private void installAdmin(HikariDataSource dataSource) throws SQLException {
+        private void installAdmin(HikariDataSource dataSource) {
             for (String schema : schemas(tables(dataSource))) {
                 if (confirmation.isDryRun()) {
                     String prefix = schema.isEmpty() ? "" : schema + ".";
@@ -237,7 +237,7 @@ final class MigrateCommands {
             output().say(table + (there ? ": is there already" : ": would be created"));
         }
 
-        private void installLookup(HikariDataSource dataSource) throws SQLException {
+        private void installLookup(HikariDataSource dataSource) {
             for (MigratedTable table : present(dataSource)) {
                 if (confirmation.isDryRun()) {
                     List<String> missing = OutboxMigrations.missingLookup(dataSource, table.name());

@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which tables a migration is about. */
+/** The options that say which tables a migration is about. */
 final class MigrateOptions {
     @Option(names = "--only", paramLabel = "<table>", description = "Only this one: ${COMPLETION-CANDIDATES}.")
     private @Nullable TableKind only;
@@ -14,20 +14,20 @@ final class MigrateOptions {
     @Option(
             names = "--consumer",
             paramLabel = "<name>",
-            description = "Whose the rows of a legacy inbox are; needed on the way of one to phase 4.")
+            description = "The consumer that the rows of a legacy inbox belong to; needed until it is in phase 4.")
     private @Nullable String consumer;
 
     @Option(
             names = "--refresh-interval",
             paramLabel = "<time>",
             description =
-                    "How often the applications look for the phase. Default: 5s; phases 3 and 4 wait twice as long.")
+                    "How often the applications look for the phase. Default: 5s; phases 3 and 4 wait for twice this time.")
     private @Nullable Duration refreshInterval;
 
     @Option(
             names = "--quiet-for",
             paramLabel = "<time>",
-            description = "How long nobody may have written old columns alone before phase 3. Default: 10m.")
+            description = "How long no application may have written old columns alone before phase 3. Default: 10m.")
     private @Nullable Duration quietFor;
 
     boolean covers(TableKind kind) {
@@ -39,7 +39,7 @@ final class MigrateOptions {
         return only == kind;
     }
 
-    /** Whether it is known whose the rows of a legacy inbox are. */
+    /** Whether the consumer of a legacy inbox is given. */
     boolean nameConsumer() {
         return consumer != null;
     }

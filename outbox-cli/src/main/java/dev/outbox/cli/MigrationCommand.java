@@ -5,7 +5,6 @@ import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.TableKind;
 import dev.outbox.migrations.TableReport;
 import dev.outbox.migrations.Upgrade;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -20,8 +19,8 @@ abstract class MigrationCommand extends TableCommand {
         super(environment);
     }
 
-    /** The tables that it is about, there or not. */
-    final List<MigratedTable> tables(HikariDataSource dataSource) throws SQLException {
+    /** The tables that the command is about, whether they exist or not. */
+    final List<MigratedTable> tables(HikariDataSource dataSource) {
         List<MigratedTable> tables = new ArrayList<>();
         for (TableKind kind : TableKind.values()) {
             if (options.covers(kind)) {
@@ -32,8 +31,8 @@ abstract class MigrationCommand extends TableCommand {
         return tables;
     }
 
-    /** Those that are there: at least one, and every one that was asked for by name. */
-    final List<MigratedTable> present(HikariDataSource dataSource) throws SQLException {
+    /** The tables that exist: at least one, and each that was asked for by name. */
+    final List<MigratedTable> present(HikariDataSource dataSource) {
         List<MigratedTable> all = tables(dataSource);
         List<MigratedTable> present = all.stream()
                 .filter(table -> table.exists() || options.names(table.kind()))
@@ -45,7 +44,8 @@ abstract class MigrationCommand extends TableCommand {
                         .toList();
         if (!missing.isEmpty()) {
             throw CliException.notFound("there is no " + String.join(" and no ", missing)
-                    + "; name it with --outbox or --inbox, or create it with outbox migrate apply --install");
+                    + "; name it with --outbox or --inbox, as schema.table if it is in a schema where the database"
+                    + " does not look by itself, or create it with outbox migrate apply --install");
         }
         return present;
     }
@@ -54,7 +54,7 @@ abstract class MigrationCommand extends TableCommand {
         return options.upgrade(table);
     }
 
-    /** To change a legacy inbox one has to know whose it is. */
+    /** The upgrade for a command that changes the table: a legacy inbox needs the name of its consumer. */
     final Upgrade changingUpgrade(MigratedTable table, HikariDataSource dataSource) {
         Upgrade upgrade = upgrade(table);
         if (table.kind() == TableKind.INBOX && !options.nameConsumer() && upgrade.phase(dataSource) != Phase.CLEAN) {
@@ -64,7 +64,7 @@ abstract class MigrationCommand extends TableCommand {
         return upgrade;
     }
 
-    /** For people: where a table is and what is in its way. */
+    /** Says for people which phase a table is in and what prevents the next one. */
     final void say(TableReport report) {
         String since = report.since().map(time -> " since " + time).orElse("");
         output().say(output().styled(Style.BOLD, report.table()) + ": " + report.phase() + since

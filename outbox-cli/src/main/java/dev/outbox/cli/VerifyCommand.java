@@ -2,19 +2,18 @@ package dev.outbox.cli;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.migrations.TableReport;
-import java.sql.SQLException;
 import picocli.CommandLine.Command;
 
 @Command(
         name = "verify",
-        description = "Whether the tables are as the library needs them in the phase they are in; exit code 1 if not.")
+        description = "Checks whether the tables are as the library needs them in their phase; exit code 1 if not.")
 final class VerifyCommand extends MigrationCommand {
     VerifyCommand(Environment environment) {
         super(environment);
     }
 
     @Override
-    int run(HikariDataSource dataSource) throws SQLException {
+    int run(HikariDataSource dataSource) {
         int problems = 0;
         for (MigratedTable table : present(dataSource)) {
             TableReport report = upgrade(table).report(dataSource);

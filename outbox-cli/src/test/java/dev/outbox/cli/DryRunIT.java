@@ -141,7 +141,7 @@ class DryRunIT {
         try (EmbeddedDatabase fresh = EmbeddedDatabase.create()) {
             Database database = new Database(fresh);
             legacyTable(database);
-            for (String phase : List.of("1", "2", "3", "settling", "4")) {
+            for (String phase : List.of("1", "2", "3", "renaming", "4")) {
                 List<String> command = new ArrayList<>(List.of("migrate", "apply", "--phase=" + phase));
                 command.addAll(now);
                 List<String> before = DatabaseDump.of(database.dataSource());

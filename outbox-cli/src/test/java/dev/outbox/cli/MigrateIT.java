@@ -3,8 +3,13 @@ package dev.outbox.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.outbox.Message;
+import dev.outbox.Outbox;
 import dev.outbox.evolution.LegacyTables;
 import dev.outbox.evolution.Spelling;
+import dev.outbox.migrations.OutboxMigrations;
+import dev.outbox.postgres.PostgresInbox;
+import dev.outbox.postgres.PostgresOutbox;
 import dev.outbox.testkit.EmbeddedDatabase;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -88,14 +93,14 @@ class MigrateIT {
         assertThat(cli.run("migrate", "apply", "--phase=3").err()).contains("not ready for phase 3");
         ok("migrate", "apply", "--phase=3", now[0], now[1]);
         assertThat(ok("migrate", "plan", now[0]))
-                .contains("phase 3 to phase 3 renaming; outbox migrate apply --phase settling");
+                .contains("phase 3 to phase 3 renaming; outbox migrate apply --phase renaming");
         assertThat(cli.run("migrate", "apply", "--phase=4", now[0], now[1], "--yes")
                         .err())
                 .contains("its next is phase 3 renaming");
-        TestCli.Result unasked = cli.run("migrate", "apply", "--phase=settling", now[0], now[1]);
+        TestCli.Result unasked = cli.run("migrate", "apply", "--phase=renaming", now[0], now[1]);
         assertThat(unasked.code()).isEqualTo(ExitCode.USAGE);
         assertThat(unasked.err()).contains("Drop the old columns of public.outbox?", "--yes");
-        ok("migrate", "apply", "--phase=settling", now[0], now[1], "--yes");
+        ok("migrate", "apply", "--phase=renaming", now[0], now[1], "--yes");
         ok("migrate", "apply", "--phase=4", now[0], now[1], "--yes");
 
         assertThat(ok("migrate", "apply", "--phase=2")).contains("is in phase 4 already");
@@ -108,7 +113,7 @@ class MigrateIT {
     void thePhaseThatATableIsInIsAppliedAgain() throws SQLException {
         database.execute(LegacyTables.outbox(Spelling.SNAKE, "outbox"));
         String[] now = {"--refresh-interval=0s", "--quiet-for=0s"};
-        for (String phase : List.of("1", "2", "3", "settling")) {
+        for (String phase : List.of("1", "2", "3", "renaming")) {
             String step = "--phase=" + phase;
             ok("migrate", "apply", step, now[0], now[1], "--yes");
             database.execute("GRANT EXECUTE ON FUNCTION outbox_sync() TO PUBLIC");
@@ -129,6 +134,53 @@ class MigrateIT {
                         + " AND grantee = 0)")) {
             row.next();
             return row.getBoolean(1);
+        }
+    }
+
+    @Test
+    void aTableWhereTheDatabaseDoesNotLookIsNotFoundUnlessItsSchemaIsNamed() throws SQLException {
+        database.execute("CREATE SCHEMA hidden");
+        OutboxMigrations.install(database.dataSource(), "hidden.outbox");
+
+        assertThat(ok("migrate", "plan", "--only=outbox")).contains("outbox: missing");
+        for (String command : List.of("verify", "backfill")) {
+            TestCli.Result result = cli.run(command);
+            assertThat(result.code()).isEqualTo(ExitCode.NOT_FOUND);
+            assertThat(result.err()).contains("there is no outbox table \"outbox\"", "schema.table");
+        }
+        assertThat(ok("migrate", "plan", "--only=outbox", "--outbox=hidden.outbox"))
+                .contains("hidden.outbox: phase 4; nothing to do");
+        assertThat(ok("verify", "--outbox=hidden.outbox")).contains("nothing is wrong");
+    }
+
+    @Test
+    void aSchemaMayHaveAnyName() throws SQLException {
+        for (String schema : List.of("tenant-a", "it's 100%")) {
+            String outbox = "--outbox=" + schema + ".outbox";
+            String[] now = {"--refresh-interval=0s", "--quiet-for=0s"};
+            database.execute("CREATE SCHEMA \"" + schema + "\"; SET search_path TO \"" + schema + "\"; "
+                    + LegacyTables.outbox(Spelling.SNAKE, "outbox")
+                    + "; INSERT INTO outbox (topic, payload) VALUES ('orders', '{}')");
+
+            ok("migrate", "apply", "--install", "--only=inbox", "--inbox=" + schema + ".inbox");
+            assertThat(ok("migrate", "plan", "--only=outbox", outbox)).contains("phase 0 to phase 1");
+            for (String phase : List.of("1", "2", "3", "renaming", "4")) {
+                ok("migrate", "apply", "--phase=" + phase, "--only=outbox", outbox, now[0], now[1], "--yes");
+                ok("backfill", "--only=outbox", outbox);
+            }
+            assertThat(ok("verify", "--only=outbox", outbox)).contains("nothing is wrong");
+
+            Outbox opened = PostgresOutbox.builder(database.dataSource())
+                    .table(schema + ".outbox")
+                    .build();
+            opened.transaction(
+                    database.dataSource(),
+                    tx -> opened.enqueue(tx, Message.to("orders").payload("{}")));
+            assertThat(PostgresInbox.builder(database.dataSource())
+                            .table(schema + ".inbox")
+                            .consumer("billing")
+                            .build())
+                    .isNotNull();
         }
     }
 

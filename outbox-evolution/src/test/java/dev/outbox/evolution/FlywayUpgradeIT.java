@@ -45,7 +45,7 @@ class FlywayUpgradeIT {
         }
     }
 
-    /** Inboxes of this spelling have old columns with canonical names, so they settle. */
+    /** Inboxes of this spelling have old columns with canonical names, so they need the renaming. */
     @Test
     void theLocationsLeadAllTheWay() throws Exception {
         try (Legacy legacy = PhasesIT.filled(Spelling.SNAKE)) {

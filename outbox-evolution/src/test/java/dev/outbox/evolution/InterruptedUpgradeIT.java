@@ -27,7 +27,7 @@ class InterruptedUpgradeIT {
     }
 
     /**
-     * The default run kills settling at each statement, and the clean-up at some, of the table that has most of them, and
+     * The default run kills the renaming at each statement, and the clean-up at some, of the table that has most of them, and
      * an outbox's flip, which builds its key.
      */
     private static int every(Upgrade upgrade, Phase phase) {
@@ -38,7 +38,7 @@ class InterruptedUpgradeIT {
 
     private static void killedAt(int every, Legacy legacy, Upgrade upgrade, Phase phase) throws SQLException {
         for (int at = every; ; at += every) {
-            Killed killed = new Killed(legacy.dataSource(), at);
+            Killed killed = new Killed(legacy.dataSource(), at, "execute"::equals);
             try {
                 upgrade.apply(killed.dataSource(), phase);
             } catch (OutboxException e) {
@@ -91,29 +91,29 @@ class InterruptedUpgradeIT {
     }
 
     @Test
-    void fromATableThatHasBegunToSettleThereIsNoWayBack() throws SQLException {
+    void fromATableThatHasBegunItsRenamingThereIsNoWayBack() throws SQLException {
         try (Legacy legacy = PhasesIT.filled(Spelling.SNAKE)) {
             for (Phase phase : EnumSet.range(Phase.ADDITIVE, Phase.FLIPPED)) {
                 INBOX.apply(legacy.dataSource(), phase);
                 INBOX.backfill().run(legacy.dataSource());
             }
-            String settling = INBOX.render(legacy.dataSource(), Phase.RENAMING);
-            int checked = settling.indexOf("COMMIT;") + 7;
-            String half = settling.substring(0, settling.indexOf("COMMIT;", checked) + 7);
+            String renaming = INBOX.render(legacy.dataSource(), Phase.RENAMING);
+            int checked = renaming.indexOf("COMMIT;") + 7;
+            String half = renaming.substring(0, renaming.indexOf("COMMIT;", checked) + 7);
             legacy.run(half);
             assertThat(INBOX.phase(legacy.dataSource())).isEqualTo(Phase.FLIPPED);
 
             assertThatThrownBy(() -> INBOX.back(legacy.dataSource(), Phase.DUAL))
                     .isInstanceOf(OutboxException.class)
                     .hasMessage(
-                            "table \"public.inbox\" has begun to settle and cannot go to phase 2, for its old columns"
+                            "table \"public.inbox\" has begun its renaming and cannot go to phase 2, for its old columns"
                                     + " are gone; its next is phase 3 renaming");
             assertThatThrownBy(() -> INBOX.apply(legacy.dataSource(), Phase.FLIPPED))
                     .isInstanceOf(OutboxException.class)
-                    .hasMessageContaining("has begun to settle");
+                    .hasMessageContaining("has begun its renaming");
             assertThatThrownBy(() -> legacy.run(half))
                     .isInstanceOf(SQLException.class)
-                    .hasMessageContaining("it has begun to settle already; render this script again");
+                    .hasMessageContaining("its renaming has begun already; render this script again");
             assertThat(receives(legacy, "half")).isTrue();
 
             INBOX.apply(legacy.dataSource(), Phase.RENAMING);

@@ -7,30 +7,36 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** Whoever works by it is killed at a certain statement; if that builds an index, the index is left invalid. */
-final class Killed {
+public final class Killed {
     private static final Pattern BUILD = Pattern.compile("INDEX CONCURRENTLY IF NOT EXISTS (\\S+)");
 
     private final DataSource real;
     private final int at;
+    private final Predicate<String> counted;
     private int executed;
 
-    /** @param at the number of the statement, counted from 1 over all connections */
-    Killed(DataSource real, int at) {
+    /**
+     * @param at the number of the statement, counted from 1 over all connections
+     * @param counted the methods that count as one, by their names
+     */
+    public Killed(DataSource real, int at, Predicate<String> counted) {
         this.real = real;
         this.at = at;
+        this.counted = counted;
     }
 
-    boolean wasKilled() {
+    public boolean wasKilled() {
         return executed >= at;
     }
 
-    DataSource dataSource() {
+    public DataSource dataSource() {
         return proxy(DataSource.class, (self, method, arguments) -> {
             Object answer = call(real, method, arguments);
             return answer instanceof Connection connection ? connection(connection) : answer;
@@ -48,7 +54,7 @@ final class Killed {
 
     private Statement statement(Connection connection, Statement statement) {
         return proxy(Statement.class, (self, method, arguments) -> {
-            if (method.getName().equals("execute") && ++executed == at) {
+            if (counted.test(method.getName()) && ++executed == at) {
                 leaveInvalid(statement, String.valueOf(arguments[0]));
                 connection.close();
                 throw new SQLException("killed", "08006");

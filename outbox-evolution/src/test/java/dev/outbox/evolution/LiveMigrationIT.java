@@ -81,7 +81,7 @@ class LiveMigrationIT {
         database.close();
     }
 
-    /** The default run takes one spelling this way, and the one that has to settle in a shorter one. */
+    /** The default run takes one spelling this way, and the one that needs the renaming in a shorter one. */
     static Stream<Arguments> runs() {
         return FULL
                 ? Arrays.stream(Spelling.values()).map(spelling -> arguments(spelling, LARGE))

@@ -157,8 +157,9 @@ class OldWritersIT {
                 commit(legacy, tx -> old.enqueue(tx, "t", "p", null, null));
                 legacy.run("DELETE FROM outbox");
 
-                String refusal = "somebody wrote columns that are going to be dropped, and only those, within the last"
-                        + " PT1H; stop the last old application, and wait that long";
+                String refusal =
+                        "an application wrote columns that are going to be dropped, and only those, within the last"
+                                + " PT1H; stop the last old application, and wait that long";
                 assertThatThrownBy(() -> OUTBOX.quietFor(LONG).apply(legacy.dataSource(), next))
                         .isInstanceOf(OutboxException.class)
                         .hasMessageContaining("is not ready for " + next + ": " + refusal);
@@ -168,7 +169,7 @@ class OldWritersIT {
     }
 
     @Test
-    void anOldProducerKeepsATableFromSettling() throws SQLException {
+    void anOldProducerKeepsATableFromTheRenaming() throws SQLException {
         try (Legacy legacy = new Legacy(Spelling.SNAKE)) {
             to(Phase.FLIPPED, legacy);
             OldApplication old = new OldApplication(Spelling.SNAKE, "outbox");
@@ -176,7 +177,7 @@ class OldWritersIT {
 
             assertThatThrownBy(() -> OUTBOX.quietFor(LONG).apply(legacy.dataSource(), Phase.RENAMING))
                     .isInstanceOf(OutboxException.class)
-                    .hasMessageContaining("is not ready for phase 3 renaming: somebody wrote columns");
+                    .hasMessageContaining("is not ready for phase 3 renaming: an application wrote columns");
         }
     }
 

@@ -5,12 +5,8 @@ import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import dev.outbox.testkit.EmbeddedDatabase;
 import dev.outbox.testkit.Feature;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
+import dev.outbox.testkit.TestSql;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
@@ -23,6 +19,7 @@ final class PhasedTable {
 
     private final EmbeddedDatabase database = EmbeddedDatabase.create();
     private final HikariDataSource pool = database.pool(24);
+    private final TestSql sql = TestSql.on(pool);
     private final Phase phase;
     private final Spelling spelling;
 
@@ -85,35 +82,12 @@ final class PhasedTable {
     }
 
     int execute(String sql, Object... parameters) {
-        try (Connection connection = pool.getConnection();
-                PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 0; i < parameters.length; i++) {
-                statement.setObject(i + 1, parameters[i]);
-            }
-            statement.execute();
-            return Math.max(0, statement.getUpdateCount());
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+        return this.sql.execute(sql, parameters);
     }
 
     /** The first column of all rows, as text. */
     List<String> query(String sql, Object... parameters) {
-        try (Connection connection = pool.getConnection();
-                PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 0; i < parameters.length; i++) {
-                statement.setObject(i + 1, parameters[i]);
-            }
-            List<String> values = new ArrayList<>();
-            try (ResultSet rows = statement.executeQuery()) {
-                while (rows.next()) {
-                    values.add(rows.getString(1));
-                }
-            }
-            return values;
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+        return this.sql.query(sql, parameters);
     }
 
     /** What an inbox in this phase cannot do. */

@@ -45,8 +45,8 @@ class PhasesIT {
         OutboxMigrations.install(legacy.dataSource(), "fresh.outbox");
         OutboxMigrations.installInbox(legacy.dataSource(), "fresh.inbox");
         for (String table : List.of("outbox", "inbox")) {
-            assertThat(Catalog.describe(legacy.dataSource(), "public", table))
-                    .containsExactlyElementsOf(Catalog.describe(legacy.dataSource(), "fresh", table));
+            assertThat(Catalog.describeWithFamily(legacy.dataSource(), "public", table))
+                    .containsExactlyElementsOf(Catalog.describeWithFamily(legacy.dataSource(), "fresh", table));
         }
         assertThat(legacy.value(
                         "SELECT count(*), min(sequence), max(sequence), count(message_id), min(topic) FROM outbox"))

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Finding.Concern;
-import dev.outbox.migrations.OutboxMigrations;
 import dev.outbox.migrations.Upgrade;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -15,10 +14,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SyncRightsIT {
     private static final Upgrade OUTBOX = hasty(Upgrade.outbox("outbox"));
     private static final Upgrade INBOX = hasty(Upgrade.inbox("inbox", "billing"));
-    private static final List<Upgrade> UPGRADES = List.of(OUTBOX, INBOX);
+    static final List<Upgrade> UPGRADES = List.of(OUTBOX, INBOX);
     private static final Set<Phase> WITHOUT_TRIGGERS = EnumSet.of(Phase.LEGACY, Phase.CLEAN);
     private static final String DENIED = "42501";
 
@@ -41,7 +38,7 @@ class SyncRightsIT {
         return upgrade.refreshInterval(Duration.ZERO).quietFor(Duration.ZERO);
     }
 
-    /** Inboxes and outboxes in snake_case settle; others do not. */
+    /** Inboxes and outboxes in snake_case need the renaming; others do not. */
     @BeforeEach
     void create() throws SQLException {
         legacy = new Legacy(Spelling.SNAKE);
@@ -55,58 +52,17 @@ class SyncRightsIT {
         legacy.close();
     }
 
-    /** How a phase is applied. */
-    enum Route {
-        JAVA {
-            @Override
-            void apply(Legacy legacy, Phase phase) {
-                UPGRADES.forEach(upgrade -> upgrade.apply(legacy.dataSource(), phase));
-            }
-        },
-        SCRIPT {
-            @Override
-            void apply(Legacy legacy, Phase phase) throws SQLException {
-                for (Upgrade upgrade : UPGRADES) {
-                    try (Connection connection = legacy.dataSource().getConnection()) {
-                        PhasesIT.run(connection, upgrade.render(legacy.dataSource(), phase));
-                    }
-                }
-            }
-        },
-        FLYWAY {
-            @Override
-            void apply(Legacy legacy, Phase phase) {
-                Flyway.configure()
-                        .dataSource(legacy.dataSource())
-                        .locations(OutboxMigrations.upgradeLocation(phase))
-                        .placeholders(Map.of(
-                                "outbox_table", "outbox",
-                                "inbox_table", "inbox",
-                                "inbox_consumer", "billing",
-                                "outbox_refresh_interval", "PT0S"))
-                        .table("history_" + phase)
-                        .baselineOnMigrate(true)
-                        .baselineVersion("0")
-                        .configuration(Map.of("flyway.postgresql.transactional.lock", "false"))
-                        .load()
-                        .migrate();
-            }
-        };
-
-        abstract void apply(Legacy legacy, Phase phase) throws SQLException;
-    }
-
     private void to(Phase phase) throws SQLException {
         for (Phase next : Phase.values()) {
             if (next != Phase.LEGACY && !phase.before(next)) {
-                Route.JAVA.apply(legacy, next);
+                UpgradeRoute.JAVA.apply(legacy, next);
             }
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void aStrangerCannotUseTheTriggerFunctionsInAnyPhase(Route route) throws SQLException {
+    void aStrangerCannotUseTheTriggerFunctionsInAnyPhase(UpgradeRoute route) throws SQLException {
         for (Phase phase : Phase.values()) {
             if (phase != Phase.LEGACY) {
                 route.apply(legacy, phase);
@@ -146,7 +102,7 @@ class SyncRightsIT {
     void theSameStepAndTheNextCloseWhatAnEarlierVersionLeftOpen(Phase phase, Phase step) throws SQLException {
         to(phase);
         leaveOpen();
-        Route.JAVA.apply(legacy, step);
+        UpgradeRoute.JAVA.apply(legacy, step);
         assertClosed(step);
     }
 
@@ -207,7 +163,7 @@ class SyncRightsIT {
     }
 
     @Test
-    void whileATableSettlesAProducerNeedsNothingButInsert() throws SQLException {
+    void duringTheRenamingAProducerNeedsNothingButInsert() throws SQLException {
         to(Phase.RENAMING);
         legacy.run("GRANT INSERT ON outbox, inbox TO " + role);
         for (String suffix : List.of("", "_new")) {

@@ -10,10 +10,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /** Watches how long applications wait for locks; a migration, known by its name, may wait as long as it likes. */
-final class LockWaits implements AutoCloseable {
-    static final String MIGRATION = "migration";
+public final class LockWaits implements AutoCloseable {
+    public static final String MIGRATION = "migration";
 
-    static final String LONGEST = """
+    public static final String LONGEST = """
             SELECT COALESCE(MAX(r.wait_time), 0) AS longest
             FROM sys.dm_exec_requests r JOIN sys.dm_exec_sessions s ON s.session_id = r.session_id
             WHERE r.wait_type LIKE N'LCK%' AND s.program_name <> N'migration'
@@ -24,7 +24,7 @@ final class LockWaits implements AutoCloseable {
     private final Thread watch;
     private volatile boolean stopped;
 
-    LockWaits(SqlServerDatabase database) {
+    public LockWaits(SqlServerDatabase database) {
         watch = new Thread(() -> watch(database), "lock-waits");
         watch.start();
     }
@@ -46,7 +46,7 @@ final class LockWaits implements AutoCloseable {
     }
 
     /** So far. */
-    Duration longest() {
+    public Duration longest() {
         if (looks.get() == 0) {
             throw new IllegalStateException("nobody looked");
         }

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.TYPE)
 @ExtendWith(ServerCondition.class)
-@interface OnServer {
+public @interface OnServer {
     Server value();
 
     Server.Variant variant() default Server.Variant.AS_IT_IS;

@@ -13,7 +13,7 @@ import org.testcontainers.DockerClientFactory;
 import org.testcontainers.mssqlserver.MSSQLServerContainer;
 
 /** The servers that tests may run on; what is not there says why. Thread-safe. */
-enum Server {
+public enum Server {
     /** The one that {@code OUTBOX_SQLSERVER_URL} names, with user and password in it or beside it. */
     GIVEN {
         @Override
@@ -71,7 +71,7 @@ enum Server {
     }
 
     /** Why tests cannot run on this server in this variant; empty if they can. */
-    synchronized Optional<String> obstacle(Variant variant) {
+    public synchronized Optional<String> obstacle(Variant variant) {
         if (unavailable != null) {
             return Optional.of(unavailable);
         }
@@ -92,7 +92,7 @@ enum Server {
         return on.value().database(on.variant());
     }
 
-    synchronized SqlServerDatabase database(Variant variant) {
+    public synchronized SqlServerDatabase database(Variant variant) {
         return databases.computeIfAbsent(variant, this::open);
     }
 
@@ -106,11 +106,11 @@ enum Server {
     }
 
     /** Why this test cannot pass on this server, which is there. */
-    Optional<String> gap(Variant variant, String test) {
+    public Optional<String> gap(Variant variant, String test) {
         return gaps.of(test, database(variant));
     }
 
-    boolean has(ServerGaps.Trait trait) {
+    public boolean has(ServerGaps.Trait trait) {
         return gaps.has(trait, database(Variant.AS_IT_IS));
     }
 
@@ -126,7 +126,7 @@ enum Server {
     }
 
     /** How the database is set. */
-    enum Variant {
+    public enum Variant {
         /** As the URL's database is. */
         AS_IT_IS(""),
         RCSI_ON("SET READ_COMMITTED_SNAPSHOT ON"),

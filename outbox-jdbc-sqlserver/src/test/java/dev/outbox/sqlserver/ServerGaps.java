@@ -13,8 +13,8 @@ import java.util.Optional;
  * Tests that a server without some trait of SQL Server cannot pass, each with the reason; docs/reference/sqlserver.md has
  * the same list for Babelfish. Whether a server has the trait is tried out, once. Thread-safe.
  */
-final class ServerGaps {
-    enum Trait {
+public final class ServerGaps {
+    public enum Trait {
         CATCHES_LOCK_TIMEOUTS(
                 "a claim of keys takes them without waiting, by catching a lock timeout, which TRY does not catch here") {
             @Override

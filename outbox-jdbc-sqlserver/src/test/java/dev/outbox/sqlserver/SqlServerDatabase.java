@@ -22,7 +22,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** A database on a server under test, with as many tables as its tests want. */
-final class SqlServerDatabase {
+public final class SqlServerDatabase {
     private static final String OUTBOX = "contract_outbox";
     private static final String INBOX = "contract_inbox";
 
@@ -32,7 +32,7 @@ final class SqlServerDatabase {
     private final boolean babelfish;
 
     /** @param first what every connection says first */
-    SqlServerDatabase(String url, @Nullable String first, boolean babelfish) {
+    public SqlServerDatabase(String url, @Nullable String first, boolean babelfish) {
         this.url = url;
         this.babelfish = babelfish;
         HikariConfig config = new HikariConfig();
@@ -44,20 +44,20 @@ final class SqlServerDatabase {
         this.sql = TestSql.on(pool);
     }
 
-    String url() {
+    public String url() {
         return url;
     }
 
-    boolean isBabelfish() {
+    public boolean isBabelfish() {
         return babelfish;
     }
 
-    HikariDataSource pool() {
+    public HikariDataSource pool() {
         return pool;
     }
 
     /** Connections that nobody shares, for who must not leave anything on them; the server shows them by this name. */
-    DataSource unpooled(String application) {
+    public DataSource unpooled(String application) {
         SQLServerDataSource dataSource = new SQLServerDataSource();
         dataSource.setURL(url);
         dataSource.setApplicationName(application);
@@ -65,21 +65,21 @@ final class SqlServerDatabase {
     }
 
     /** An outbox table without rows. */
-    String emptyTable() {
+    public String emptyTable() {
         OutboxMigrations.installIfMissing(pool, OUTBOX);
         execute("DELETE FROM " + OUTBOX);
         return OUTBOX;
     }
 
     /** An inbox table without rows. */
-    String emptyInboxTable() {
+    public String emptyInboxTable() {
         OutboxMigrations.installInboxIfMissing(pool, INBOX);
         execute("DELETE FROM " + INBOX);
         return INBOX;
     }
 
     /** Stores messages in a transaction of their own; answers the ids of their messages. */
-    List<String> commit(Outbox outbox, List<Message> messages) {
+    public List<String> commit(Outbox outbox, List<Message> messages) {
         try (Connection tx = pool.getConnection()) {
             tx.setAutoCommit(false);
             List<String> ids = outbox.enqueueAll(tx, messages).stored();
@@ -91,11 +91,11 @@ final class SqlServerDatabase {
         }
     }
 
-    interface Work {
+    public interface Work {
         void in(Connection tx) throws SQLException;
     }
 
-    void transaction(Work work) throws SQLException {
+    public void transaction(Work work) throws SQLException {
         try (Connection tx = pool.getConnection()) {
             if (babelfish) { // where a batch that failed leaves it on
                 try (Statement statement = tx.createStatement()) {
@@ -113,17 +113,17 @@ final class SqlServerDatabase {
         }
     }
 
-    void execute(String sql, Object... parameters) {
+    public void execute(String sql, Object... parameters) {
         this.sql.execute(sql, parameters);
     }
 
     /** The first column of all rows, as text. */
-    List<String> query(String sql, Object... parameters) {
+    public List<String> query(String sql, Object... parameters) {
         return this.sql.query(sql, parameters);
     }
 
     /** How many sessions of the server wait for another one. */
-    int blockedSessions() {
+    public int blockedSessions() {
         return Integer.parseInt(query(
                         babelfish // whose sys.sysprocesses shows nobody as blocked
                                 ? "SELECT COUNT(*) FROM pg_catalog.pg_stat_activity WHERE wait_event_type = 'Lock'"
@@ -132,13 +132,13 @@ final class SqlServerDatabase {
     }
 
     /** The ids of the last so many items, in their order. */
-    List<String> lastItems(String table, String where, int count) {
+    public List<String> lastItems(String table, String where, int count) {
         return query("SELECT id FROM (SELECT TOP (" + count
                 + ") LOWER(CAST(WorkItemId AS nvarchar(36))) AS id, Sequence" + " FROM " + table + " WHERE " + where
                 + " ORDER BY Sequence DESC) last ORDER BY last.Sequence");
     }
 
-    Map<Status, Long> statuses(String table, String where) {
+    public Map<Status, Long> statuses(String table, String where) {
         Map<Status, Long> statuses = new EnumMap<>(Status.class);
         for (String row :
                 query("SELECT CONCAT(Status, N':', COUNT(*)) FROM " + table + " WHERE " + where + " GROUP BY Status")) {
@@ -149,7 +149,7 @@ final class SqlServerDatabase {
     }
 
     /** One work item of this table. */
-    Optional<ItemState> find(String table, String itemId) throws SQLException {
+    public Optional<ItemState> find(String table, String itemId) throws SQLException {
         try (Connection connection = pool.getConnection();
                 PreparedStatement find = connection.prepareStatement("SELECT Status, AttemptCount, LastError FROM "
                         + table + " WHERE WorkItemId = CAST(? AS uniqueidentifier)")) {

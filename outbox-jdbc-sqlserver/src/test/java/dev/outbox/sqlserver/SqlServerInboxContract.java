@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
  * The contract of an inbox, but for two isolation levels: SQL Server keeps them by locks and not by versions, so that a
  * message that came in the meantime is seen as what it is, a duplicate, and nobody has to try again.
  */
-abstract class SqlServerInboxContract extends InboxContract {
+public abstract class SqlServerInboxContract extends InboxContract {
     @Test
     @Override
     public void aRivalUnderRepeatableReadIsToldToTryAgain(InboxScenario scenario) throws Exception {

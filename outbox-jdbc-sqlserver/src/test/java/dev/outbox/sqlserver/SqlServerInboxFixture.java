@@ -15,7 +15,7 @@ import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 
 /** An empty inbox table for one test; time passes by moving the times of all rows back. */
-final class SqlServerInboxFixture implements InboxFixture {
+public final class SqlServerInboxFixture implements InboxFixture {
     static final List<String> TIMES =
             List.of("LockedUntil", "DueOn", "FirstDueOn", "CreatedOn", "ProcessedOn", "FirstSeenOn", "LastSeenOn");
 
@@ -25,7 +25,7 @@ final class SqlServerInboxFixture implements InboxFixture {
     private final SqlServerDatabase database;
     private final String table;
 
-    SqlServerInboxFixture(SqlServerDatabase database) {
+    public SqlServerInboxFixture(SqlServerDatabase database) {
         this.database = database;
         this.table = database.emptyInboxTable();
         database.execute("DROP TABLE IF EXISTS " + EFFECTS);
@@ -61,7 +61,7 @@ final class SqlServerInboxFixture implements InboxFixture {
     }
 
     /** Moves these times of all rows back. */
-    static void age(SqlServerDatabase database, String table, List<String> columns, Duration step) {
+    public static void age(SqlServerDatabase database, String table, List<String> columns, Duration step) {
         int seconds = Math.toIntExact(step.toSeconds());
         int milliseconds = step.toMillisPart();
         List<String> moved = new ArrayList<>();

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  * Parses a batch of T-SQL. What controls the flow is read here, strictly and no more of it than we use; what is left,
  * statements that read and write and their conditions, is given to Druid's grammar, which knows the hints.
  */
-final class Tsql {
+public final class Tsql {
     private static final Pattern TOKEN = Pattern.compile(
             "\\s+|--[^\n]*|(N?'(?:[^']|'')*'|\\[[^]]*]|\"[^\"]*\"|[@\\w]+|<>|<=|>=|::|.)", Pattern.DOTALL);
 
@@ -62,7 +62,7 @@ final class Tsql {
     }
 
     /** @throws IllegalArgumentException if it is not T-SQL as we write it */
-    static void parse(String batch) {
+    public static void parse(String batch) {
         Tsql tsql = new Tsql(batch);
         for (String token : tsql.tokens) {
             if (FORBIDDEN.contains(token.toUpperCase(Locale.ROOT))) {

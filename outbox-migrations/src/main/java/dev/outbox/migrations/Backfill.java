@@ -3,9 +3,12 @@ package dev.outbox.migrations;
 import dev.outbox.OutboxException;
 import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.migrations.internal.BackfillStatements;
+import dev.outbox.migrations.internal.Isolation;
+import dev.outbox.migrations.internal.Pause;
+import dev.outbox.migrations.internal.TableUpgrade;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -14,32 +17,28 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Completes the rows that were there before the new columns, in small transactions beside everybody else's.
+ * Fills the new columns of the rows that are older than these columns, in small transactions beside those of the applications.
  *
- * <p>The rows it has to do are those of one moment: every later one is complete from the start. So it first writes them
- * down in a table of its own, in the order in which they are to be numbered, and then works through that in ranges. A
- * transaction completes the rows of a range and crosses them off. Whoever kills it at any point and starts it
- * again goes on where it was. Rows that somebody has locked are left for the next round, so it waits for nobody
- * and cannot be part of a deadlock; on SQL Server, where locks on indexes can still make one, it begins that transaction
- * anew. It ends when nothing is left on the list and no row is found incomplete.
+ * <p>Only the rows that exist at its start need it: every later row is complete from the start. So it first lists them in a
+ * table of its own, in the order in which they are to be numbered, and then works through the list in ranges. One transaction
+ * completes the rows of a range and deletes them from the list. It may be killed at any point; started again, it continues
+ * where it was. It leaves rows that another transaction has locked for the next round, so it waits for no lock and cannot be
+ * part of a deadlock. On SQL Server, where locks on indexes can still cause a deadlock, it repeats the transaction. It ends
+ * when the list is empty and no row is incomplete.
  *
  * <p>Immutable and thread-safe; two runs at once do no harm.
  */
 public final class Backfill {
     private static final Logger LOG = LoggerFactory.getLogger(Backfill.class);
 
-    /** How long the throttle holds a batch back before it goes on all the same. */
+    /** How long the throttle delays a batch at most. */
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
 
-    /** The error of SQL Server for the victim of a deadlock, whose transaction is rolled back. */
-    private static final int DEADLOCK_VICTIM = 1205;
-
-    /** What it rests when all that is left is held by somebody. */
+    /** How long it pauses when all rows that are left are locked by other transactions. */
     private static final Duration HELD = Duration.ofMillis(100);
 
     private record Settings(
@@ -49,23 +48,17 @@ public final class Backfill {
             Duration maxReplicationLag,
             Consumer<BackfillProgress> listener) {}
 
-    private final TableName name;
-    private final Kind kind;
-    private final @Nullable String consumer;
+    private final Upgrade upgrade;
     private final Settings settings;
 
-    private Backfill(TableName name, Kind kind, @Nullable String consumer, Settings settings) {
-        this.name = name;
-        this.kind = kind;
-        this.consumer = consumer;
+    private Backfill(Upgrade upgrade, Settings settings) {
+        this.upgrade = upgrade;
         this.settings = settings;
     }
 
-    static Backfill of(TableName name, Kind kind, @Nullable String consumer) {
+    static Backfill of(Upgrade upgrade) {
         return new Backfill(
-                name,
-                kind,
-                consumer,
+                upgrade,
                 new Settings(
                         1_000,
                         Duration.ofMillis(10),
@@ -83,7 +76,7 @@ public final class Backfill {
                 rows, settings.pause, settings.maxDeadTuples, settings.maxReplicationLag, settings.listener));
     }
 
-    /** What it rests after each transaction (default 10 ms). */
+    /** How long it pauses after each transaction (default 10 ms). */
     public Backfill pause(Duration length) {
         if (length.isNegative()) {
             throw new IllegalArgumentException("pause must not be negative, was " + length);
@@ -93,22 +86,22 @@ public final class Backfill {
     }
 
     /**
-     * Waits, up to a minute at a time, while vacuum has more dead rows of the table before it than this (default: no
-     * limit). Of no effect on SQL Server.
+     * Waits, up to a minute at a time, while the table has more dead rows than this for vacuum to remove (default: no limit).
+     * Has no effect on SQL Server.
      */
     public Backfill maxDeadTuples(long rows) {
         return with(new Settings(settings.batch, settings.pause, rows, settings.maxReplicationLag, settings.listener));
     }
 
     /**
-     * Waits, up to a minute at a time, while a standby is further behind than this (default ten seconds). Of no effect on
-     * SQL Server, nor for a role that may not see it, for want of {@code pg_monitor}.
+     * Waits, up to a minute at a time, while a standby is further behind than this (default ten seconds). Has no effect on
+     * SQL Server, nor for a role that is not a member of {@code pg_monitor} and so cannot see the standbys.
      */
     public Backfill maxReplicationLag(Duration lag) {
         return with(new Settings(settings.batch, settings.pause, settings.maxDeadTuples, lag, settings.listener));
     }
 
-    /** Who is told of progress, after each transaction (default: a line in the log each time). */
+    /** Receives the progress after each transaction (default: writes a line to the log each time). */
     public Backfill listener(Consumer<BackfillProgress> listener) {
         return with(new Settings(
                 settings.batch,
@@ -119,69 +112,59 @@ public final class Backfill {
     }
 
     private Backfill with(Settings changed) {
-        return new Backfill(name, kind, consumer, changed);
+        return new Backfill(upgrade, changed);
     }
 
     /**
      * Completes every row.
      *
-     * @return how many this run completed
-     * @throws OutboxException if the table is in no phase that has something to backfill
+     * @return the number of rows that this run completed
+     * @throws OutboxException if there is nothing to backfill in the table's phase
      */
     public long run(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
-            Job job = job(connection);
-            if (job.phase == Phase.LEGACY || job.phase == Phase.CLEAN) {
-                throw new OutboxException("table \"" + job.name + "\" is in " + job.phase
+            TableUpgrade table = upgrade.read(connection);
+            if (table.phase() == Phase.LEGACY || table.phase() == Phase.CLEAN) {
+                throw new OutboxException("table \"" + table.name() + "\" is in " + table.phase()
                         + ": there is nothing to backfill before phase 1 or after phase 3");
             }
             boolean autoCommit = connection.getAutoCommit();
-            int isolation = Session.isolate(connection, Connection.TRANSACTION_READ_COMMITTED);
+            int isolation = Isolation.set(connection, Connection.TRANSACTION_READ_COMMITTED);
             connection.setAutoCommit(false);
             try {
-                return new Run(connection, job).toTheEnd();
+                return new Run(connection, table).toTheEnd();
             } finally {
                 connection.rollback();
-                Session.isolate(connection, isolation);
+                Isolation.set(connection, isolation);
                 connection.setAutoCommit(autoCommit);
             }
         } catch (SQLException e) {
-            throw SqlFailure.of("backfill of \"" + name + "\" failed; run it again to go on where it was", e);
+            throw SqlFailure.of(
+                    "backfill of \"" + upgrade.table() + "\" failed; run it again to go on where it was", e);
         }
     }
 
-    /** The same as plain SQL, for people to read and run themselves; only the throttle looks at nothing but time. */
+    /** The same as plain SQL, for people to read and run themselves. It pauses after each batch, but does not throttle. */
     public String render(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
-            return job(connection).statements.script(settings.batch, settings.pause);
+            return upgrade.read(connection).backfill().script(settings.batch, settings.pause);
         } catch (SQLException e) {
-            throw SqlFailure.of("cannot read table \"" + name + "\"", e);
+            throw SqlFailure.of("cannot read table \"" + upgrade.table() + "\"", e);
         }
-    }
-
-    private record Job(TableName name, Phase phase, BackfillSql statements) {}
-
-    private Job job(Connection connection) throws SQLException {
-        if (Database.of(connection) == Database.SQLSERVER) {
-            SqlServerLegacyTable table = SqlServerLegacyTable.read(connection, name, kind, consumer);
-            return new Job(table.name(), table.phase(), new SqlServerBackfill(table));
-        }
-        LegacyTable table = LegacyTable.read(connection, name, kind);
-        return new Job(table.name(), table.phase(), new BackfillStatements(table, consumer));
     }
 
     private final class Run {
         private final Connection connection;
         private final TableName table;
-        private final BackfillSql statements;
+        private final BackfillStatements statements;
         private final long begin = System.nanoTime();
         private long done;
         private long remaining;
 
-        Run(Connection connection, Job job) {
+        Run(Connection connection, TableUpgrade table) {
             this.connection = connection;
-            this.table = job.name;
-            this.statements = job.statements;
+            this.table = table.name();
+            this.statements = table.backfill();
         }
 
         long toTheEnd() throws SQLException {
@@ -194,17 +177,13 @@ public final class Backfill {
                 try {
                     throughTheList();
                 } catch (SQLException e) {
-                    if (!isAboutAMissingTable(e)) {
+                    if (!statements.isListGone(e)) {
                         throw e;
                     }
                     connection.rollback(); // another run came to its end
                 }
             } while (number(statements.incomplete()) > 0);
             return done;
-        }
-
-        private static boolean isAboutAMissingTable(SQLException e) {
-            return "42P01".equals(e.getSQLState()) || e.getErrorCode() == 208;
         }
 
         private void throughTheList() throws SQLException {
@@ -252,7 +231,7 @@ public final class Backfill {
                     connection.commit();
                     return;
                 } catch (SQLException e) {
-                    if (e.getErrorCode() != DEADLOCK_VICTIM) {
+                    if (!statements.isDeadlock(e)) {
                         throw e;
                     }
                     connection.rollback();

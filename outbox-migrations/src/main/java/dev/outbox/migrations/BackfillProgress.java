@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * How far a backfill is.
+ * The progress of a backfill.
  *
  * @param table the table, with its schema
- * @param done rows completed by this run
- * @param remaining rows still to do
+ * @param done the rows that this run has completed
+ * @param remaining the rows that are left
  * @param elapsed since this run began
- * @param waitingFor what it waits for before it goes on, or an empty text
+ * @param waitingFor why it waits before it continues; empty if it does not wait
  */
 public record BackfillProgress(String table, long done, long remaining, Duration elapsed, String waitingFor) {
     /** One plain line. */

@@ -13,19 +13,19 @@ import java.util.function.BiFunction;
 import javax.sql.DataSource;
 
 /**
- * The same tables in many databases, one per tenant, say, each in a phase of its own.
+ * The same tables in many databases, for example one per tenant. Each table has a phase of its own.
  *
- * <p>Whatever is asked is asked of each database and each table in turn; one that fails does not keep the others from
- * their turn. Immutable and thread-safe.
+ * <p>A method handles each table of each database in turn; if one fails, the others are handled all the same. Immutable and
+ * thread-safe.
  */
 public final class Databases {
     /**
-     * What came of one table of one database.
+     * The result for one table of one database.
      *
      * @param database its name
      * @param table the table's name
-     * @param report where the table is now; empty if that could not be found out
-     * @param failure why what was asked for was not done
+     * @param report the state of the table afterwards; empty if it could not be read
+     * @param failure why the table was not handled; empty if it was
      */
     public record Result(
             String database, String table, Optional<TableReport> report, Optional<OutboxException> failure) {
@@ -63,12 +63,12 @@ public final class Databases {
         return new Databases(dataSources, List.of(upgrades));
     }
 
-    /** Where each table is, and what is in the way to its next phase; nothing is changed. */
+    /** The phase of each table, and what prevents its next one. Changes nothing. */
     public List<Result> status() {
         return each((upgrade, dataSource) -> upgrade.report(dataSource));
     }
 
-    /** Takes each table that is not yet there to this phase, if it is next or current; the others say why not. */
+    /** Takes each table that is before this phase to it. A table whose next phase is another one reports a failure. */
     public List<Result> apply(Phase phase) {
         return each((upgrade, dataSource) -> {
             if (upgrade.phase(dataSource).compareTo(phase) < 0) {
@@ -89,7 +89,7 @@ public final class Databases {
         });
     }
 
-    /** The SQL that would take each table to its next phase, by database and table; nothing is changed. */
+    /** The SQL that would take each table to its next phase, by database and table. Changes nothing. */
     public Map<String, String> plan() {
         Map<String, String> plan = new LinkedHashMap<>();
         status().forEach(result -> plan.put(result.database() + "/" + result.table(), sql(result)));
@@ -116,8 +116,7 @@ public final class Databases {
     }
 
     /**
-     * Stops an application at its start whose schema is wrong. A table that is not canonical yet is read from end to end
-     * once.
+     * Lets an application fail at its start if the schema is wrong. It reads all rows of a table that is not in phase 4 yet.
      *
      * @throws OutboxException that names every problem of every table of every database
      */
@@ -142,7 +141,7 @@ public final class Databases {
                 try {
                     TableReport report = task.apply(upgrade, dataSource);
                     results.add(new Result(database, upgrade.table(), Optional.of(report), Optional.empty()));
-                } catch (RuntimeException e) { // of whatever a tenant's pool or driver makes of its troubles
+                } catch (RuntimeException e) { // a pool or driver may throw anything
                     results.add(new Result(
                             database, upgrade.table(), report(upgrade, dataSource), Optional.of(failure(e))));
                 }
@@ -155,7 +154,7 @@ public final class Databases {
         return e instanceof OutboxException ours ? ours : new OutboxException(e.toString(), e, false);
     }
 
-    /** Where a table is that could not be taken further, unless its database cannot be asked at all. */
+    /** The state of a table that could not be handled; empty if its database cannot be read at all. */
     private static Optional<TableReport> report(Upgrade upgrade, DataSource dataSource) {
         try {
             return Optional.of(upgrade.report(dataSource));

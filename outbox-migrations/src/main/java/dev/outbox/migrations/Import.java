@@ -1,20 +1,23 @@
 package dev.outbox.migrations;
 
 import dev.outbox.internal.Require;
+import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.jdbc.internal.catalog.TableName;
+import dev.outbox.migrations.internal.InstallScript;
+import dev.outbox.migrations.internal.Literal;
 
-/** Scripts that take over the rows of other outbox tables, as plain SQL for people to read, adapt and run. */
+/** Scripts that import the rows of other outbox tables on PostgreSQL, as plain SQL for people to read, adapt and run. */
 public final class Import {
     private Import() {}
 
     /**
-     * From a table of events per entity, deleted after they were sent or marked by {@code sent_at}.
+     * From a table of events per entity, whose rows are deleted or get a {@code sent_at} once they are sent.
      *
-     * @param topic what all of them are about, for the table does not say
+     * @param topic the topic of all messages, because the table has none
      */
     public static String entityEvents(String sourceTable, String outboxTable, String topic) {
         return render("postgres/import/entity_events.sql", sourceTable, outboxTable)
-                .replace("'${topic}'", Quoted.text(Require.present("topic", topic)))
+                .replace("'${topic}'", Literal.text(Require.present("topic", topic)))
                 .replace("${topic}", topic.replaceAll("\\R", " "));
     }
 
@@ -24,8 +27,8 @@ public final class Import {
     }
 
     private static String render(String resource, String sourceTable, String outboxTable) {
-        return Script.text(resource)
-                .replace("${source_table}", Quoted.table(TableName.parse(sourceTable)))
-                .replace("${outbox_table}", Quoted.table(TableName.parse(outboxTable)));
+        return InstallScript.read(resource)
+                .replace("${source_table}", Quoted.postgres(TableName.parse(sourceTable)))
+                .replace("${outbox_table}", Quoted.postgres(TableName.parse(outboxTable)));
     }
 }

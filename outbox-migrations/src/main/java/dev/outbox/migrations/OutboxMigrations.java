@@ -5,23 +5,29 @@ import dev.outbox.internal.Require;
 import dev.outbox.internal.SqlFailure;
 import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.internal.catalog.Catalog;
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.migrations.Script.Kind;
+import dev.outbox.migrations.internal.InstallDialect;
+import dev.outbox.migrations.internal.InstallScript;
+import dev.outbox.migrations.internal.MigrationDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import javax.sql.DataSource;
 
 /**
  * Creates the canonical outbox and inbox tables.
  *
- * <p>Three ways to the same plain SQL: {@link #install} or {@link #installIfMissing} run it, {@link #render}
+ * <p>There are three ways to run the same plain SQL: {@link #install} or {@link #installIfMissing} run it, {@link #render}
  * prints it for a DBA, and Flyway users add the location {@value #POSTGRES_LOCATION} or {@value
  * #SQLSERVER_LOCATION} with the placeholder {@code outbox_table}. The same for an inbox: {@link #installInbox}, {@link
  * #installInboxIfMissing}, {@link #renderInbox}, and {@value #POSTGRES_INBOX_LOCATION} or {@value
- * #SQLSERVER_INBOX_LOCATION} with {@code inbox_table}; the two are numbered each for itself, so with Flyway each
- * has a history table of its own. What runs something asks the data source which {@link Database} it is.
+ * #SQLSERVER_INBOX_LOCATION} with {@code inbox_table}; the two sequences of
+ * scripts are numbered independently, so with Flyway each needs a history table of its own. A method that takes a data source
+ * asks it which {@link Database} it is.
  */
 public final class OutboxMigrations {
     /** The Flyway location of the PostgreSQL scripts; their one placeholder is {@code outbox_table}. */
@@ -30,10 +36,10 @@ public final class OutboxMigrations {
     /** The Flyway location of the PostgreSQL scripts of an inbox; their one placeholder is {@code inbox_table}. */
     public static final String POSTGRES_INBOX_LOCATION = "classpath:dev/outbox/migrations/postgres/inbox";
 
-    /** The outbox table's name where none is given. */
+    /** The name of the outbox table if none is given. */
     public static final String DEFAULT_TABLE = "outbox";
 
-    /** The inbox table's name where none is given. */
+    /** The name of the inbox table if none is given. */
     public static final String DEFAULT_INBOX_TABLE = "inbox";
 
     /** The Flyway location of the SQL Server scripts; their one placeholder is {@code outbox_table}. */
@@ -53,8 +59,8 @@ public final class OutboxMigrations {
     /**
      * The Flyway location of a phase of an {@link Upgrade}, on either database, for the tables that the placeholders
      * {@code outbox_table}, {@code inbox_table} and {@code inbox_consumer} name. Each phase has one of its own: Flyway
-     * applies everything it finds, and phases are releases apart. That of {@link Phase#RENAMING} does nothing for
-     * tables that need it not.
+     * applies everything it finds, and phases are releases apart. The location of {@link Phase#RENAMING} does nothing for
+     * tables that do not need it.
      *
      * @param phase any but {@link Phase#LEGACY}
      */
@@ -63,7 +69,7 @@ public final class OutboxMigrations {
             throw new IllegalArgumentException("no migration leads to phase 0; use Upgrade.back(...)");
         }
         return "classpath:dev/outbox/migrations/upgrade/"
-                + (phase == Phase.RENAMING ? "settling" : "phase" + phase.number());
+                + (phase == Phase.RENAMING ? "renaming" : "phase" + phase.number());
     }
 
     /** Creates the table {@value #DEFAULT_TABLE}; fails if it exists. */
@@ -78,7 +84,7 @@ public final class OutboxMigrations {
      * @throws OutboxException if it exists already, or the database refused
      */
     public static void install(DataSource dataSource, String table) {
-        install(dataSource, Kind.OUTBOX, table, "installIfMissing");
+        install(dataSource, InstallScript.OUTBOX, table, "installIfMissing");
     }
 
     /** Creates the inbox table {@value #DEFAULT_INBOX_TABLE}; fails if it exists. */
@@ -88,11 +94,11 @@ public final class OutboxMigrations {
 
     /** {@link #install(DataSource, String)} for an inbox table. */
     public static void installInbox(DataSource dataSource, String table) {
-        install(dataSource, Kind.INBOX, table, "installInboxIfMissing");
+        install(dataSource, InstallScript.INBOX, table, "installInboxIfMissing");
     }
 
-    private static void install(DataSource dataSource, Kind kind, String table, String instead) {
-        if (!installIfMissing(dataSource, kind, table)) {
+    private static void install(DataSource dataSource, InstallScript script, String table, String instead) {
+        if (!installIfMissing(dataSource, script, table)) {
             throw new OutboxException(
                     "table \"" + table + "\" exists already; use " + instead + "(...) to leave it as it is");
         }
@@ -109,7 +115,7 @@ public final class OutboxMigrations {
      * @return whether it was created now
      */
     public static boolean installIfMissing(DataSource dataSource, String table) {
-        return installIfMissing(dataSource, Kind.OUTBOX, table);
+        return installIfMissing(dataSource, InstallScript.OUTBOX, table);
     }
 
     /** Creates the inbox table {@value #DEFAULT_INBOX_TABLE} unless it exists; safe when several nodes start together. */
@@ -119,19 +125,21 @@ public final class OutboxMigrations {
 
     /** {@link #installIfMissing(DataSource, String)} for an inbox table. */
     public static boolean installInboxIfMissing(DataSource dataSource, String table) {
-        return installIfMissing(dataSource, Kind.INBOX, table);
+        return installIfMissing(dataSource, InstallScript.INBOX, table);
     }
 
-    private static boolean installIfMissing(DataSource dataSource, Kind kind, String table) {
+    private static boolean installIfMissing(DataSource dataSource, InstallScript script, String table) {
         try (Connection connection = dataSource.getConnection()) {
-            Script script = Script.of(Database.of(connection), kind);
-            TableName name = script.name(table);
+            Database database = Database.of(connection);
+            InstallDialect dialect = MigrationDialect.of(database).install();
+            TableName name = name(dialect, table);
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(false);
             try {
-                boolean missing = !script.exists(connection, name);
+                run(connection, dialect.serialize());
+                boolean missing = !Catalog.of(database).exists(connection, name);
                 if (missing) {
-                    run(connection, script.render(name));
+                    run(connection, dialect.render(script, name));
                 }
                 connection.commit();
                 return missing;
@@ -156,8 +164,9 @@ public final class OutboxMigrations {
      */
     public static boolean isInstalled(DataSource dataSource, String table) {
         try (Connection connection = dataSource.getConnection()) {
-            Script script = Script.of(Database.of(connection), Kind.OUTBOX);
-            return script.isThere(connection, script.name(table));
+            Database database = Database.of(connection);
+            TableName name = name(MigrationDialect.of(database).install(), table);
+            return Catalog.of(database).exists(connection, name);
         } catch (SQLException e) {
             throw SqlFailure.of("cannot look for table \"" + table + "\"", e);
         }
@@ -165,7 +174,7 @@ public final class OutboxMigrations {
 
     /**
      * Creates the tables {@code outbox_audit} and {@code outbox_pollers} unless they exist; safe when several nodes
-     * start together. Without the first no operator can requeue or discard, without the second nobody knows the pollers.
+     * start together. Operators need the first to requeue and discard, and the second to see the pollers.
      *
      * @return whether something was created now
      */
@@ -176,17 +185,17 @@ public final class OutboxMigrations {
     /**
      * {@link #installAdmin(DataSource)} in this schema, which must be the one of the outbox and inbox tables.
      *
-     * @param schema must exist; empty means the one in force
+     * @param schema must exist; empty means the schema where the database creates tables by default
      */
     public static boolean installAdmin(DataSource dataSource, String schema) {
-        boolean audit = installIfMissing(dataSource, Kind.AUDIT, in(schema, "outbox_audit"));
-        return installIfMissing(dataSource, Kind.POLLERS, in(schema, "outbox_pollers")) || audit;
+        boolean audit = installIfMissing(dataSource, InstallScript.AUDIT, in(schema, "outbox_audit"));
+        return installIfMissing(dataSource, InstallScript.POLLERS, in(schema, "outbox_pollers")) || audit;
     }
 
     /** The plain SQL that {@link #installAdmin(DataSource, String)} runs. */
     public static String renderAdmin(Database database, String schema) {
-        return render(database, Kind.AUDIT, in(schema, "outbox_audit")) + "\n"
-                + render(database, Kind.POLLERS, in(schema, "outbox_pollers"));
+        return render(database, InstallScript.AUDIT, in(schema, "outbox_audit")) + "\n"
+                + render(database, InstallScript.POLLERS, in(schema, "outbox_pollers"));
     }
 
     private static String in(String schema, String table) {
@@ -194,12 +203,12 @@ public final class OutboxMigrations {
     }
 
     /**
-     * Creates the indexes by which operators look for items of this outbox or inbox table: by key, correlation id and
-     * tenant. Every enqueue pays for them. On PostgreSQL the table can be used meanwhile.
+     * Creates the indexes by which operators look up items of this outbox or inbox table: by key, correlation id and tenant.
+     * They make every enqueue a little slower. On PostgreSQL the table can be used while they are built.
      */
     public static void installLookup(DataSource dataSource, String table) {
         try (Connection connection = dataSource.getConnection()) {
-            String script = render(Database.of(connection), Kind.LOOKUP, table);
+            String script = render(Database.of(connection), InstallScript.LOOKUP, table);
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(true); // an index is built concurrently in no transaction
             try {
@@ -222,8 +231,17 @@ public final class OutboxMigrations {
      */
     public static List<String> missingLookup(DataSource dataSource, String table) {
         try (Connection connection = dataSource.getConnection()) {
-            Script script = Script.of(Database.of(connection), Kind.LOOKUP);
-            return script.missingLookup(connection, script.name(table));
+            Database database = Database.of(connection);
+            InstallDialect dialect = MigrationDialect.of(database).install();
+            TableName name = name(dialect, table);
+            Set<String> present = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+            Catalog.of(database)
+                    .find(connection, name)
+                    .ifPresent(found -> present.addAll(found.indexes().keySet()));
+            return dialect.lookupSuffixes().stream()
+                    .map(suffix -> name.name() + suffix)
+                    .filter(index -> !present.contains(index))
+                    .toList();
         } catch (SQLException e) {
             throw SqlFailure.of("cannot look for the lookup indexes of table \"" + table + "\"", e);
         }
@@ -231,32 +249,32 @@ public final class OutboxMigrations {
 
     /** The plain SQL that {@link #installLookup} runs. */
     public static String renderLookup(Database database, String table) {
-        return render(database, Kind.LOOKUP, table);
-    }
-
-    /** {@link #render(Database, String)} for PostgreSQL. */
-    public static String render(String table) {
-        return render(Database.POSTGRES, table);
-    }
-
-    /** {@link #renderInbox(Database, String)} for PostgreSQL. */
-    public static String renderInbox(String table) {
-        return renderInbox(Database.POSTGRES, table);
+        return render(database, InstallScript.LOOKUP, table);
     }
 
     /** The plain SQL that {@link #install(DataSource, String)} runs, for people to read and run themselves. */
     public static String render(Database database, String table) {
-        return render(database, Kind.OUTBOX, table);
+        return render(database, InstallScript.OUTBOX, table);
     }
 
     /** The plain SQL that {@link #installInbox(DataSource, String)} runs. */
     public static String renderInbox(Database database, String table) {
-        return render(database, Kind.INBOX, table);
+        return render(database, InstallScript.INBOX, table);
     }
 
-    private static String render(Database database, Kind kind, String table) {
-        Script script = Script.of(Require.present("database", database), kind);
-        return script.render(script.name(table));
+    private static String render(Database database, InstallScript script, String table) {
+        InstallDialect dialect =
+                MigrationDialect.of(Require.present("database", database)).install();
+        return dialect.render(script, name(dialect, table));
+    }
+
+    private static TableName name(InstallDialect dialect, String table) {
+        TableName name = TableName.parse(Require.present("table", table));
+        if (name.name().length() > dialect.longestName()) {
+            throw new IllegalArgumentException("table must have at most " + dialect.longestName()
+                    + " characters, so that its indexes can be named after it, was \"" + name.name() + "\"");
+        }
+        return name;
     }
 
     private static void run(Connection connection, String sql) throws SQLException {

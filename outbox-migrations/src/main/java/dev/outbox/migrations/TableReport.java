@@ -7,25 +7,25 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Where a table is on its way, and what was found about it.
+ * The phase of a table, and what was found about it.
  *
- * @param table with its schema
- * @param phase where it is
+ * @param table its name, with its schema
+ * @param phase the phase it is in
  * @param since when it came there, if that is known
- * @param next the phase it can go to next; the phase it is in if that is the last
- * @param findings what is wrong, or in the way
+ * @param next the phase after it; the current phase if that is the last one
+ * @param findings what is wrong, or prevents a phase
  */
 public record TableReport(String table, Phase phase, Optional<Instant> since, Phase next, List<Finding> findings) {
     public TableReport {
         findings = List.copyOf(findings);
     }
 
-    /** What is wrong in the phase it is in; empty if an application can work with it. */
+    /** The findings that are wrong in the current phase; empty if applications can use the table. */
     public List<Finding> problems() {
         return findings.stream().filter(Finding::wrong).toList();
     }
 
-    /** What is in the way to this phase. */
+    /** The findings that prevent this phase. */
     public List<Finding> obstacles(Phase phase) {
         return findings.stream()
                 .filter(finding -> finding.blocks().contains(phase))

@@ -42,6 +42,11 @@ public record FoundTable(
         return columns.containsKey(column);
     }
 
+    /** The same table, if it is of this kind and only its marker could tell. */
+    public FoundTable as(TableKind known) {
+        return new FoundTable(name, known, phase, marked, since, consumer, columns, indexes);
+    }
+
     /**
      * Refuses a table of the other kind.
      *

@@ -1,5 +1,6 @@
 package dev.outbox.jdbc.internal.catalog;
 
+import dev.outbox.jdbc.TableKind;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -49,6 +50,11 @@ public record LegacyNames(Map<String, List<String>> renamed) {
      * row whose owner is another one was claimed by an old application.
      */
     public static final String LIBRARY_TOKEN = "library_token";
+
+    /** The names of a table of this kind. */
+    public static LegacyNames forTable(TableKind kind) {
+        return kind == TableKind.OUTBOX ? OUTBOX : INBOX;
+    }
 
     private static LegacyNames withCommon(Map<String, List<String>> renamed) {
         Map<String, List<String>> all = new LinkedHashMap<>(renamed);
