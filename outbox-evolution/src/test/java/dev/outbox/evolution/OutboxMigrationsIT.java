@@ -49,10 +49,10 @@ class OutboxMigrationsIT {
 
         assertThat(Catalog.describe(dataSource, "public", "outbox"))
                 .contains(
-                        "column work_item_id uuid not null identity= collation=- default=- place=1",
-                        "constraint TABLE_pkey PRIMARY KEY (work_item_id)",
-                        "sequence TABLE_sequence_seq cache 1",
-                        "comment 0 dev.TABLE phase 4",
+                        "column work_item_id uuid not null identity= collation=- storage=p statistics=-1 default=- comment=- place=1",
+                        "constraint TABLE_pkey p valid=true PRIMARY KEY (work_item_id)",
+                        "sequence TABLE_sequence_seq cache 1 start 1 increment 1 max 9223372036854775807 i",
+                        "comment dev.TABLE phase 4",
                         "option vacuum_truncate=off")
                 .filteredOn(line -> line.startsWith("index "))
                 .hasSize(9);
@@ -64,10 +64,10 @@ class OutboxMigrationsIT {
 
         assertThat(Catalog.describe(dataSource, "public", "inbox"))
                 .contains(
-                        "constraint TABLE_pkey PRIMARY KEY (consumer, source, message_id)",
-                        "constraint TABLE_finished CHECK (((topic IS NOT NULL) OR (status >= 2)))",
-                        "sequence TABLE_sequence_seq cache 1",
-                        "comment 0 dev.outbox TABLE phase 4",
+                        "constraint TABLE_pkey p valid=true PRIMARY KEY (consumer, source, message_id)",
+                        "constraint TABLE_finished c valid=true CHECK (((topic IS NOT NULL) OR (status >= 2)))",
+                        "sequence TABLE_sequence_seq cache 1 start 1 increment 1 max 9223372036854775807 i",
+                        "comment dev.outbox TABLE phase 4",
                         "option vacuum_truncate=off")
                 .filteredOn(line -> line.startsWith("index "))
                 .hasSize(10);
@@ -264,7 +264,8 @@ class OutboxMigrationsIT {
         OutboxMigrations.install(dataSource, longest);
 
         assertThat(Catalog.describe(dataSource, "public", longest))
-                .contains("constraint TABLE_one_payload CHECK ((num_nonnulls(payload, payload_bytes) = 1))");
+                .contains(
+                        "constraint TABLE_one_payload c valid=true CHECK ((num_nonnulls(payload, payload_bytes) = 1))");
         assertThatThrownBy(() -> OutboxMigrations.install(dataSource, longest + "x"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("table must have at most 51 characters, so that its indexes can be named after it, was \""
