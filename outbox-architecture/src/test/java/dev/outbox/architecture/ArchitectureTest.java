@@ -67,6 +67,11 @@ class ArchitectureTest {
                         new Rules.Edge("dev.outbox.WorkQueue", "dev.outbox.delivery.PollerBuilder"),
                         new Rules.Edge("dev.outbox.WorkQueue", "dev.outbox.spi.Source"),
                         new Rules.Edge(
+                                "dev.outbox.admin.AdminDatabase", "dev.outbox.admin.internal.postgres.PostgresDialect"),
+                        new Rules.Edge(
+                                "dev.outbox.admin.AdminDatabase",
+                                "dev.outbox.admin.internal.sqlserver.SqlServerDialect"),
+                        new Rules.Edge(
                                 "dev.outbox.migrations.internal.MigrationDialect",
                                 "dev.outbox.migrations.internal.postgres.PostgresMigrations"),
                         new Rules.Edge(

@@ -6,32 +6,9 @@ import java.sql.SQLException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientException;
-import java.util.Set;
 
-/**
- * Judges driver exceptions by SQLState, never by message text. Microsoft's driver answers SQLStates of its own for most
- * errors, an S and a number that says nothing; there the number of the error decides.
- */
+/** Judges driver exceptions by SQLState and {@linkplain DriverErrors error number}, never by message text. */
 public final class SqlFailure {
-    /**
-     * Errors of SQL Server after which the same work may succeed: out of locks or memory (701, 1204, 8645, 8651),
-     * deadlock, lock timeout, snapshot conflict (1205, 1222, 3906, 3960, 3961), shutting down or failing over (596, 921, 983,
-     * 6005, 9001), and those that Azure SQL asks to retry.
-     */
-    private static final Set<Integer> TRANSIENT = Set.of(
-            596, 615, 701, 921, 983, 1204, 1205, 1222, 3906, 3960, 3961, 4060, 4221, 6005, 8645, 8651, 9001, 10053,
-            10054, 10060, 10928, 10929, 40143, 40197, 40501, 40540, 40613, 49918, 49919, 49920);
-
-    /**
-     * Errors of SQL Server whose text quotes values: conversions (241, 242, 245, 295, 8114, 8115), truncation (2628, 8152),
-     * keys (2601, 2627), constraints (515, 547). From 50000 on a trigger or procedure of the user wrote it.
-     */
-    private static final Set<Integer> QUOTING =
-            Set.of(241, 242, 245, 295, 515, 547, 2601, 2627, 2628, 8114, 8115, 8152);
-
-    /** Errors of SQL Server after which the connection is gone. */
-    private static final Set<Integer> LOST = Set.of(596, 6005, 10053, 10054, 10060, 40143, 40197, 40501, 40613);
-
     private SqlFailure() {}
 
     /**
@@ -76,10 +53,7 @@ public final class SqlFailure {
                 || e instanceof SQLTimeoutException) {
             return false;
         }
-        if (isOfSqlServer(state)) {
-            return e.getErrorCode() > 0 && !LOST.contains(e.getErrorCode());
-        }
-        return !state.startsWith("08") && !state.startsWith("57") && !state.startsWith("HY") && !state.equals("40003");
+        return DriverErrors.of(e).isAnswer(e);
     }
 
     /** True if the same work in a new transaction, maybe on a new connection, may succeed. */
@@ -88,39 +62,17 @@ public final class SqlFailure {
             return true;
         }
         String state = e.getSQLState();
-        if (state == null || state.length() < 2) {
-            return false;
-        }
-        if (isOfSqlServer(state)) {
-            return TRANSIENT.contains(e.getErrorCode());
-        }
-        return switch (state.substring(0, 2)) {
-            // connection, transaction rollback (serialization, deadlock), out of resources
-            case "08", "40", "53" -> true;
-            // a primary that became a replica; lock not available; query cancelled, server shutting down or starting
-            default -> state.equals("25006") || state.equals("55P03") || state.startsWith("57");
-        };
+        return state != null && state.length() >= 2 && DriverErrors.of(e).isTransient(e);
     }
 
-    private static boolean isOfSqlServer(String state) {
-        return state.startsWith("S");
-    }
-
-    /**
-     * The first line only: details may quote the row. So may the first line where a value was refused (class
-     * 22) or a trigger of the user wrote it (P0).
-     */
+    /** The first line only, because details may quote the row; not even that if it may quote the row too. */
     private static String describe(SQLException e) {
-        String state = String.valueOf(e.getSQLState());
-        if (state.startsWith("22") || state.startsWith("P0")) {
-            return "the database refused the row [SQLState " + state + "]";
-        }
-        int number = e.getErrorCode();
-        if (QUOTING.contains(number) || (isOfSqlServer(state) && number >= 50_000)) {
-            return "the database refused the row [error " + number + ", SQLState " + state + "]";
+        DriverErrors errors = DriverErrors.of(e);
+        if (errors.quotesValues(e)) {
+            return "the database refused the row [" + errors.name(e) + "]";
         }
         String message = String.valueOf(e.getMessage());
         int end = message.indexOf('\n');
-        return (end < 0 ? message : message.substring(0, end)) + " [SQLState " + state + "]";
+        return (end < 0 ? message : message.substring(0, end)) + " [SQLState " + e.getSQLState() + "]";
     }
 }

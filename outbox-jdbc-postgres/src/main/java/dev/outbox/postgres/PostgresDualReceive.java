@@ -119,7 +119,7 @@ final class PostgresDualReceive implements PostgresReceive.Taking {
     /** Neither stored nor counted: another row has its message id. */
     private void refuse(Identity identity) {
         if (table.phase().before(Phase.FLIPPED)) {
-            throw Capability.MANY_SOURCES.refusal(table.name(), table.phase());
+            throw table.capabilities().refusal(Capability.MANY_SOURCES, table.name(), table.phase());
         }
         throw new OutboxException("message " + identity.messageId() + " from " + identity.source()
                 + " was removed from \"" + table.name() + "\" while it came again; roll back and try again");

@@ -5,7 +5,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.TableKind;
-import dev.outbox.jdbc.internal.catalog.Capability;
+import dev.outbox.jdbc.internal.catalog.Capabilities;
 import dev.outbox.jdbc.internal.catalog.Catalog;
 import dev.outbox.jdbc.internal.catalog.FoundTable;
 import dev.outbox.jdbc.internal.catalog.LegacyNames;
@@ -104,14 +104,16 @@ record PostgresTable(
         if (phase == Phase.CLEAN) {
             return;
         }
-        if (isInbox()) {
-            Capability.checkInbox(message, name, phase);
-        } else {
-            Capability.checkOutbox(message, name, phase);
+        capabilities().check(message, name, phase);
+        if (!isInbox()) {
             checkLength("message_id", message.id());
         }
         checkLength("topic", message.topic());
         checkLength("correlation_id", message.correlationId());
+    }
+
+    Capabilities capabilities() {
+        return Capabilities.of(Database.POSTGRES, kind);
     }
 
     void checkLength(String logical, @Nullable String value) {

@@ -1,7 +1,6 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.internal.UuidV7;
-import dev.outbox.jdbc.internal.catalog.Capability;
 import dev.outbox.jdbc.internal.enqueue.MessageRow;
 import dev.outbox.jdbc.internal.inbox.Arrival;
 import dev.outbox.jdbc.internal.inbox.Identity;
@@ -206,7 +205,7 @@ final class SqlServerReceive implements ReceiveStatements {
             }
         }
         if (!hashes.keySet().containsAll(known.keySet())) { // by its key another message is there
-            throw Capability.SQLSERVER_MANY_SOURCES.refusal(table.name(), table.phase());
+            throw table.refusalOfManySources();
         }
         return known;
     }

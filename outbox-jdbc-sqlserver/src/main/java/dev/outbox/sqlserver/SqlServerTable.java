@@ -5,6 +5,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.TableKind;
+import dev.outbox.jdbc.internal.catalog.Capabilities;
 import dev.outbox.jdbc.internal.catalog.Capability;
 import dev.outbox.jdbc.internal.catalog.Catalog;
 import dev.outbox.jdbc.internal.catalog.FoundTable;
@@ -236,11 +237,7 @@ record SqlServerTable(
         if (phase == Phase.CLEAN) {
             return;
         }
-        if (inbox) {
-            Capability.checkSqlServerInbox(message, name, phase);
-        } else {
-            Capability.checkSqlServerOutbox(message, name, phase);
-        }
+        capabilities().check(message, name, phase);
         checkLength("topic", message.topic());
         checkLength("correlation_id", message.correlationId());
     }
@@ -255,8 +252,17 @@ record SqlServerTable(
             checkLength("message_id", identity.messageId());
         });
         if (identities.stream().map(Identity::messageId).distinct().count() < identities.size()) {
-            throw Capability.SQLSERVER_MANY_SOURCES.refusal(name, phase);
+            throw refusalOfManySources();
         }
+    }
+
+    /** What to throw for messages that the table cannot tell apart yet. */
+    OutboxException refusalOfManySources() {
+        return capabilities().refusal(Capability.MANY_SOURCES, name, phase);
+    }
+
+    private Capabilities capabilities() {
+        return Capabilities.of(Database.SQLSERVER, inbox ? TableKind.INBOX : TableKind.OUTBOX);
     }
 
     private void checkLength(String logical, @Nullable String value) {

@@ -31,8 +31,8 @@ public final class Query implements AutoCloseable {
 
     public Query set(String name, @Nullable Object value) throws SQLException {
         for (int position : at(name)) {
-            if (value instanceof NationalText national) {
-                statement.setNString(position, national.text());
+            if (value instanceof Parameter parameter) {
+                parameter.set(statement, position);
             } else {
                 statement.setObject(position, value);
             }

@@ -1,7 +1,9 @@
 package dev.outbox.migrations.internal.postgres;
 
+import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.jdbc.TableKind;
+import dev.outbox.jdbc.internal.catalog.Capabilities;
 import dev.outbox.jdbc.internal.catalog.Capability;
 import dev.outbox.jdbc.internal.catalog.Quoted;
 import dev.outbox.migrations.Finding;
@@ -185,9 +187,10 @@ final class RowChecks {
         asked.put(Capability.KEY, "message_key IS NOT NULL");
         asked.put(Capability.BINARY_PAYLOAD, "payload_bytes IS NOT NULL");
         String unfinished = "t." + Quoted.postgres(table.now("status")) + " < 2";
+        Capabilities capabilities = Capabilities.of(Database.POSTGRES, table.kind());
         List<Condition> losses = new ArrayList<>();
         asked.forEach((capability, condition) -> {
-            if (back.before(capability.from())) {
+            if (!capabilities.have(capability, back)) {
                 losses.add(new Condition(
                         "unfinished messages have " + capability.what() + ", which " + back
                                 + " cannot tell; let them finish first",

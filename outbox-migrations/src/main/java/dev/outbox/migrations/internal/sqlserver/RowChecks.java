@@ -1,6 +1,9 @@
 package dev.outbox.migrations.internal.sqlserver;
 
+import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.Phase;
+import dev.outbox.jdbc.TableKind;
+import dev.outbox.jdbc.internal.catalog.Capabilities;
 import dev.outbox.jdbc.internal.catalog.Capability;
 import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.migrations.Finding.Concern;
@@ -281,19 +284,21 @@ final class RowChecks {
         asked.put(Capability.HEADERS, "t.[Headers] IS NOT NULL");
         asked.put(Capability.CONTENT_TYPE, "t.[ContentType] IS NOT NULL");
         asked.put(Capability.TENANT, "t.[TenantId] IS NOT NULL");
-        asked.put(table.inbox() ? Capability.SQLSERVER_INBOX_PRIORITY : Capability.PRIORITY, "t.[Priority] <> 1");
+        asked.put(Capability.PRIORITY, "t.[Priority] <> 1");
         asked.put(Capability.KEY, "t.[MessageKey] IS NOT NULL");
         asked.put(Capability.BINARY_PAYLOAD, "t.[PayloadBytes] IS NOT NULL");
         if (table.inbox()) {
             asked.put(Capability.INBOX_CORRELATION, "t.[CorrelationId] IS NOT NULL");
         } else if (table.interim("message_id").isPresent()) {
             asked.put(
-                    Capability.SQLSERVER_ANY_MESSAGE_ID,
+                    Capability.ANY_MESSAGE_ID,
                     "t.[MessageIdNew] IS NOT NULL AND TRY_CAST(t.[MessageIdNew] AS uniqueidentifier) IS NULL");
         }
+        Capabilities capabilities =
+                Capabilities.of(Database.SQLSERVER, table.inbox() ? TableKind.INBOX : TableKind.OUTBOX);
         List<Check> losses = new ArrayList<>();
         asked.forEach((capability, condition) -> {
-            if (back.before(capability.from())) {
+            if (!capabilities.have(capability, back)) {
                 losses.add(new Check(
                         Concern.RULE_BROKEN,
                         "unfinished messages have " + capability.what() + ", which " + back
