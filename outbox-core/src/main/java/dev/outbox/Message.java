@@ -40,6 +40,7 @@ public final class Message {
 
     static {
         CoreAccess.serializeBy(Message::serializedBy);
+        CoreAccess.measureBy(Message::payloadSize);
     }
 
     private final String topic;
@@ -300,8 +301,7 @@ public final class Message {
         return fields.bytes != null ? fields.bytes.clone() : payload().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Roughly how many bytes of memory the payload takes. */
-    public int payloadSize() {
+    private int payloadSize() {
         if (fields.bytes != null) {
             return fields.bytes.length;
         }

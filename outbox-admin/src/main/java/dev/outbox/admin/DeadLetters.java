@@ -4,7 +4,7 @@ import dev.outbox.admin.internal.AdminSession;
 import dev.outbox.admin.internal.AdminTable;
 import dev.outbox.internal.Require;
 import dev.outbox.jdbc.TableKind;
-import dev.outbox.jdbc.internal.enqueue.KeyLocks;
+import dev.outbox.jdbc.internal.postgres.KeyLocks;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;

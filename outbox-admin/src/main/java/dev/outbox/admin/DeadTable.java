@@ -5,7 +5,7 @@ import dev.outbox.admin.internal.AdminTable;
 import dev.outbox.admin.internal.DeadLetterStatements;
 import dev.outbox.admin.internal.DeadLetterStatements.EndOfKeyStatements;
 import dev.outbox.jdbc.TableKind;
-import dev.outbox.jdbc.internal.enqueue.KeyLocks;
+import dev.outbox.jdbc.internal.postgres.KeyLocks;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Timestamps;
 import java.sql.ResultSet;

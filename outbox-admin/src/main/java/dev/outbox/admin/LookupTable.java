@@ -98,8 +98,7 @@ final class LookupTable {
         }
         boolean indexed = Catalog.of(session.dialect().database())
                 .find(session.connection(), table.name())
-                .filter(found -> session.dialect()
-                        .spelling(found, column)
+                .filter(found -> AdminTable.column(session.dialect(), found, column)
                         .filter(name -> found.indexes().values().stream().anyMatch(index -> index.finds(name)))
                         .isPresent())
                 .isPresent();

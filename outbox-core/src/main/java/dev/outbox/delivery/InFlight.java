@@ -1,6 +1,7 @@
 package dev.outbox.delivery;
 
 import dev.outbox.WorkItem;
+import dev.outbox.internal.CoreAccess;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -28,12 +29,12 @@ final class InFlight {
 
         private void add(WorkItem item) {
             items.incrementAndGet();
-            bytes.addAndGet(item.message().payloadSize());
+            bytes.addAndGet(CoreAccess.payloadSize(item.message()));
         }
 
         private void remove(WorkItem item) {
             items.decrementAndGet();
-            bytes.addAndGet(-item.message().payloadSize());
+            bytes.addAndGet(-CoreAccess.payloadSize(item.message()));
         }
     }
 

@@ -172,9 +172,9 @@ public final class Poller implements AutoCloseable {
     }
 
     private void stop() {
-        subscriptions.forEach(WakeUp.Subscription::close);
-        poll.stop();
+        poll.stop(); // first, so that a subscription that fails to close does not leave the poller claiming
         purge.stop();
+        subscriptions.forEach(WakeUp.Subscription::close);
         poll.join();
         dispatcher.drain();
         settle.stop();

@@ -5,6 +5,7 @@ import dev.outbox.Message;
 import dev.outbox.PayloadSerializer;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CoreAccess {
     private static volatile @Nullable BiFunction<Message, @Nullable PayloadSerializer, Message> serializing;
+    private static volatile @Nullable ToIntFunction<Message> measuring;
     private static volatile @Nullable Consumer<Incoming> receivable;
 
     private CoreAccess() {}
@@ -35,6 +37,16 @@ public final class CoreAccess {
      */
     public static void checkReceivable(Incoming incoming) {
         Require.present("receivable", receivable).accept(incoming);
+    }
+
+    /** Roughly how many bytes of memory the payload takes. */
+    public static int payloadSize(Message message) {
+        return Require.present("measuring", measuring).applyAsInt(message);
+    }
+
+    /** For {@link Message}. */
+    public static void measureBy(ToIntFunction<Message> measuring) {
+        CoreAccess.measuring = measuring;
     }
 
     /** For {@link Message}. */

@@ -83,7 +83,7 @@ class GuardsIT extends WithLegacyTables {
         assertRefused(
                 Phase.FLIPPED,
                 outbox.refreshInterval(Duration.ofMinutes(1)),
-                "it came to phase 2 less than PT2M ago, and not every node may have noticed");
+                "it came to phase 2 less than PT2M ago, so that some nodes may not have noticed");
         assertScriptRefused(Phase.FLIPPED, outbox.refreshInterval(Duration.ofMinutes(1)), "less than PT2M ago");
 
         try (Connection connection = legacy.dataSource().getConnection()) {

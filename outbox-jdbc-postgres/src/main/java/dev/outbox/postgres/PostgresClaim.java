@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * no key, never attempted, due at once; in sequence order. <i>Waiting</i>: no key, delayed or given back; by
  * due time, so that what is not due is never looked at. <i>Keys</i>: {@link PostgresKeyClaim}.
  *
- * <p><b>QueueTurns.</b> A claim asks one queue, and the next one only if that was empty; {@link QueueTurns} sees to it that
+ * <p><b>Turns.</b> A claim asks one queue, and the next one only if that was empty; {@link QueueTurns} sees to it that
  * all queues are asked. What one queue has is delivered at once: it does not wait for the others.
  *
  * <p><b>Bytes.</b> What was picked and locked is counted in order, and a row is taken while those before it have fewer

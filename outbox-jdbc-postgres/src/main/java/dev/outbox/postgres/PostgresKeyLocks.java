@@ -1,8 +1,8 @@
 package dev.outbox.postgres;
 
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.jdbc.internal.enqueue.KeyLocks;
 import dev.outbox.jdbc.internal.enqueue.MessageRow;
+import dev.outbox.jdbc.internal.postgres.KeyLocks;
 import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.SQLException;
 import java.util.HexFormat;

@@ -1,7 +1,7 @@
 package dev.outbox.postgres;
 
 import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.internal.queue.PostgresPurgeBatches;
+import dev.outbox.jdbc.internal.postgres.PostgresPurgeBatches;
 import dev.outbox.jdbc.internal.sql.BorrowedConnection;
 import dev.outbox.jdbc.internal.sql.Connections;
 import dev.outbox.jdbc.internal.sql.Hash;

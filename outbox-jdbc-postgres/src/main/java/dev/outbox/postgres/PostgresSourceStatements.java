@@ -104,27 +104,27 @@ final class PostgresSourceStatements implements SourceStatements {
         return byKindOfId(leases, Function.identity(), (by, part) -> by.renew(connection, part, length));
     }
 
-    private interface Settling<T> {
-        Unchanged with(PostgresSettle settle, List<T> part) throws SQLException;
+    private interface Part<T> {
+        Unchanged with(PostgresSettle settle, List<T> some) throws SQLException;
     }
 
     /** Each with the statements that find its row; what no statement finds any more is lost. */
-    private <T> Unchanged byKindOfId(List<T> all, Function<T, Lease> lease, Settling<T> settling) throws SQLException {
+    private <T> Unchanged byKindOfId(List<T> all, Function<T, Lease> lease, Part<T> part) throws SQLException {
         if (!table.isInbox() || table.phase() == Phase.CLEAN) {
-            return settling.with(settle, all);
+            return part.with(settle, all);
         }
         Map<Boolean, List<T>> usual = all.stream()
                 .collect(Collectors.partitioningBy(
                         one -> ItemIds.of(lease.apply(one).itemId()) == ids));
         List<T> others = Objects.requireNonNull(usual.get(false));
         List<T> these = Objects.requireNonNull(usual.get(true));
-        Unchanged unchanged = these.isEmpty() ? Unchanged.NONE : settling.with(settle, these);
+        Unchanged unchanged = these.isEmpty() ? Unchanged.NONE : part.with(settle, these);
         if (others.isEmpty()) {
             return unchanged;
         }
         Unchanged more = settleByMessage == null
                 ? Unchanged.lost(others.stream().map(lease).collect(Collectors.toSet()))
-                : settling.with(settleByMessage, others);
+                : part.with(settleByMessage, others);
         return unchanged.and(more);
     }
 
@@ -154,7 +154,7 @@ final class PostgresSourceStatements implements SourceStatements {
 
     /** A connection to what is a replica now is broken, so that its pool opens one to the primary instead. */
     @Override
-    public boolean mayRunAgain(Connection connection, SQLException e) throws SQLException {
+    public boolean afterFailure(Connection connection, SQLException e) throws SQLException {
         String state = e.getSQLState();
         if (READ_ONLY.equals(state)) {
             connection.abort(Runnable::run);

@@ -6,7 +6,7 @@ import static dev.outbox.postgres.Plans.Planned.PINNED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
-import dev.outbox.jdbc.internal.queue.PostgresPurgeBatches;
+import dev.outbox.jdbc.internal.postgres.PostgresPurgeBatches;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.stream.Stream;

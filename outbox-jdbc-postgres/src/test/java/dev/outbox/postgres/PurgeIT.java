@@ -11,7 +11,7 @@ import dev.outbox.Status;
 import dev.outbox.delivery.Poller;
 import dev.outbox.event.OutboxEvent;
 import dev.outbox.jdbc.internal.catalog.TableName;
-import dev.outbox.jdbc.internal.queue.PostgresPurgeBatches;
+import dev.outbox.jdbc.internal.postgres.PostgresPurgeBatches;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -77,9 +77,10 @@ class TableNamesIT {
                 "outbox\" WHERE true --",
                 "out box",
                 "billing.out-box",
+                "bil:ling.outbox",
+                "bil--ling.outbox",
                 "1outbox",
                 "öutbox",
-                "a.b.c",
                 ".outbox",
                 "billing.",
                 "",
@@ -90,8 +91,8 @@ class TableNamesIT {
     void aNameThatIsNoPlainNameIsRefused(String table) {
         assertThatThrownBy(() -> PostgresOutbox.builder(DATABASE.pool()).table(table))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageMatching("(?s)(schema must have 1 to 128 characters, none of them a"
-                        + " control character|table must be letters, digits and underscores, not start with a digit and"
+                .hasMessageMatching("(?s)(schema must have 1 to 128 characters, no"
+                        + " control character, no colon and no two hyphens in a row|table must be letters, digits and underscores, not start with a digit and"
                         + " have at most 63 characters), was \".*\"");
     }
 

@@ -1,7 +1,7 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.internal.HeadersText;
-import dev.outbox.jdbc.internal.sql.NationalText;
+import dev.outbox.jdbc.internal.sqlserver.NationalText;
 import java.io.ByteArrayOutputStream;
 import java.util.List;
 import java.util.Set;

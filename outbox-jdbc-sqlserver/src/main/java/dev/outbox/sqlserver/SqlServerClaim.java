@@ -10,9 +10,9 @@ import dev.outbox.jdbc.internal.claim.ClaimedRows.Topics;
 import dev.outbox.jdbc.internal.claim.ClaimedRows.Unreadable;
 import dev.outbox.jdbc.internal.claim.WorkItemRow;
 import dev.outbox.jdbc.internal.queue.SourceSettings;
-import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Timestamps;
+import dev.outbox.jdbc.internal.sqlserver.NationalText;
 import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -210,7 +210,7 @@ final class SqlServerClaim implements ClaimStatement {
                             now.marks().setStretch(query);
                         }
                         case WAITING -> now.marks().setDue(query, count);
-                        case KEYS -> now.tour().set(query, count);
+                        case KEYS -> now.round().set(query, count);
                     }
                 },
                 rows -> read(queue, rows, token, count));
@@ -235,16 +235,16 @@ final class SqlServerClaim implements ClaimStatement {
         Instant at = Timestamps.read(rows, "at");
         boolean cut = rows.getBoolean("cut");
         if (cut && queue == ClaimQueue.KEYS) {
-            now.tour().cut(rows);
+            now.round().cut(rows);
         }
         switch (queue) {
             case READY -> now.marks().walked(rows);
             case WAITING -> {}
-            case KEYS -> now.tour().walked(rows.getString("to_key"));
+            case KEYS -> now.round().walked(rows.getString("to_key"));
         }
         for (boolean found = true; found && rows.getString(WorkItemRow.ID) != null; found = rows.next()) {
             if (queue == ClaimQueue.KEYS) {
-                now.tour().took(rows);
+                now.round().took(rows);
             } else {
                 now.marks().took(rows);
             }
@@ -256,7 +256,7 @@ final class SqlServerClaim implements ClaimStatement {
         boolean walkedAll = switch (queue) {
             case READY -> now.marks().end(hadRoom);
             case WAITING -> now.marks().endDue(hadRoom, at);
-            case KEYS -> now.tour().end(count);
+            case KEYS -> now.round().end(count);
         };
         return new ClaimedRows(token, at, items, unreadable, taken > 0 || !walkedAll);
     }

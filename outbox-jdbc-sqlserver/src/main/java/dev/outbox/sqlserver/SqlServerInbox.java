@@ -33,13 +33,12 @@ public final class SqlServerInbox {
          */
         @Override
         public Builder consumer(String consumer) {
-            super.consumer(consumer);
-            if (consumer.endsWith(" ")) {
+            if (consumer != null && !consumer.isBlank() && consumer.endsWith(" ")) {
                 throw new IllegalArgumentException(
                         "consumer must not end with a space, which SQL Server ignores when it" + " compares, was \""
                                 + consumer + "\"");
             }
-            return this;
+            return super.consumer(consumer);
         }
 
         /**

@@ -1,8 +1,8 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.jdbc.internal.claim.LowWaterMarks;
-import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sqlserver.NationalText;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDateTime;

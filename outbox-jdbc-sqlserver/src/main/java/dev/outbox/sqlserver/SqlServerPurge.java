@@ -1,9 +1,9 @@
 package dev.outbox.sqlserver;
 
 import dev.outbox.internal.SqlFailure;
-import dev.outbox.jdbc.internal.queue.SqlServerPurgeBatches;
 import dev.outbox.jdbc.internal.sql.BorrowedConnection;
 import dev.outbox.jdbc.internal.sql.Connections;
+import dev.outbox.jdbc.internal.sqlserver.SqlServerPurgeBatches;
 import java.sql.SQLException;
 import java.time.Duration;
 

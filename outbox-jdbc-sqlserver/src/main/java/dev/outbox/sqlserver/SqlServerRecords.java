@@ -2,9 +2,9 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.jdbc.internal.inbox.Identity;
 import dev.outbox.jdbc.internal.inbox.InboxRecords;
-import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
+import dev.outbox.jdbc.internal.sqlserver.NationalText;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -78,26 +78,30 @@ final class SqlServerRecords implements InboxRecords.Statements {
     @Override
     public int markDead(Connection tx, Identity identity, String reason) throws SQLException {
         SqlServerChange.begin(tx, table);
-        return changed(identified(markDead, tx, identity).set("reason", new NationalText(reason)));
+        try (Query query = identified(markDead, tx, identity)) {
+            return changed(query.set("reason", new NationalText(reason)));
+        }
     }
 
     @Override
     public int requeue(Connection connection, Identity identity, boolean forced, Duration window) throws SQLException {
-        return changed(identified(requeue, connection, identity)
-                .set("forced", forced ? 1 : 0)
-                .set("window_days", (int) window.toDays())
-                .set("window_seconds", (int) (window.toSeconds() % 86_400)));
+        try (Query query = identified(requeue, connection, identity)) {
+            return changed(query.set("forced", forced ? 1 : 0)
+                    .set("window_days", (int) window.toDays())
+                    .set("window_seconds", (int) (window.toSeconds() % 86_400)));
+        }
     }
 
     @Override
     public int forget(Connection connection, Identity identity) throws SQLException {
-        return changed(identified(forget, connection, identity));
+        try (Query query = identified(forget, connection, identity)) {
+            return changed(query);
+        }
     }
 
     /** Asked of the server, because an update count depends on the session's NOCOUNT. */
     private static int changed(Query query) throws SQLException {
-        try (query;
-                ResultSet row = query.rows()) {
+        try (ResultSet row = query.rows()) {
             row.next();
             return row.getInt("changed");
         }

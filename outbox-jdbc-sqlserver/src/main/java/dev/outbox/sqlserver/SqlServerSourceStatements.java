@@ -220,7 +220,7 @@ final class SqlServerSourceStatements implements SourceStatements {
     }
 
     @Override
-    public boolean mayRunAgain(Connection connection, SQLException e) {
+    public boolean afterFailure(Connection connection, SQLException e) {
         return false;
     }
 }

@@ -16,7 +16,7 @@ import dev.outbox.jdbc.internal.inbox.Identity;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.queue.LiveTable;
-import dev.outbox.jdbc.internal.sql.NationalText;
+import dev.outbox.jdbc.internal.sqlserver.NationalText;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -123,6 +123,8 @@ record SqlServerTable(
                 problems = SqlServerSchema.problems(catalog, inbox());
             } else if (phase() == Phase.LEGACY && columns().missing().isEmpty()) {
                 problems = List.of();
+            } else if (phase() == Phase.LEGACY) {
+                problems = SqlServerSchema.problems(catalog, inbox());
             } else {
                 problems = missing(columns().missing(SqlServerSchema.columns(inbox())));
             }
@@ -171,7 +173,8 @@ record SqlServerTable(
                     Reading.fixed(
                             phase() == Phase.LEGACY
                                     ? "ROW_NUMBER() OVER (ORDER BY Position)"
-                                    : "NEXT VALUE FOR \"" + name.schema() + "\".\"" + name.name() + "_sequence\""));
+                                    : "NEXT VALUE FOR " + Quoted.standard(String.valueOf(name.schema())) + "."
+                                            + Quoted.standard(name.name() + "_sequence")));
             return new SqlServerTable(
                     name,
                     inbox(),

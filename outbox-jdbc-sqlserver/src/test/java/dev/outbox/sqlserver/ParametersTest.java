@@ -21,7 +21,7 @@ import dev.outbox.jdbc.internal.layout.Reading;
 import dev.outbox.jdbc.internal.queue.SourceSettings;
 import dev.outbox.jdbc.internal.queue.TableSource;
 import dev.outbox.jdbc.internal.sql.Connections;
-import dev.outbox.jdbc.internal.sql.NationalText;
+import dev.outbox.jdbc.internal.sqlserver.NationalText;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Heartbeat;
 import dev.outbox.spi.Lease;

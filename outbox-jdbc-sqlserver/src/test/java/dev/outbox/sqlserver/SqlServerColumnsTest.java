@@ -10,7 +10,7 @@ import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.layout.Layout;
 import dev.outbox.jdbc.internal.layout.Reading;
-import dev.outbox.jdbc.internal.queue.SqlServerPurgeBatches;
+import dev.outbox.jdbc.internal.sqlserver.SqlServerPurgeBatches;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -56,7 +56,7 @@ class TsqlTest {
             "dev.outbox.admin.internal.sqlserver.SqlServerPurge",
             "dev.outbox.admin.internal.sqlserver.SqlServerStatus",
             "dev.outbox.jdbc.internal.catalog.SqlServerCatalog",
-            "dev.outbox.jdbc.internal.queue.SqlServerPurgeBatches");
+            "dev.outbox.jdbc.internal.sqlserver.SqlServerPurgeBatches");
 
     private static List<Class<?>> elsewhere() {
         return ELSEWHERE.stream().<Class<?>>map(TsqlTest::loaded).toList();

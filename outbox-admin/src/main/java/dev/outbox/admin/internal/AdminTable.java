@@ -89,11 +89,16 @@ public record AdminTable(
         return columns;
     }
 
-    private static String physical(AdminDialect dialect, FoundTable table, String column) {
-        Optional<String> own = dialect.spelling(table, column);
-        Optional<String> interim = dialect.spelling(table, LegacyNames.interim(column));
+    /** The column of the table that stands for a logical one, not quoted. */
+    public static Optional<String> column(AdminDialect dialect, FoundTable table, String logical) {
+        Optional<String> own = dialect.spelling(table, logical);
+        Optional<String> interim = dialect.spelling(table, LegacyNames.interim(logical));
         // Until the columns are renamed, an old column of another type may have the canonical name.
-        return (table.phase().before(Phase.RENAMING) ? interim.or(() -> own) : own.or(() -> interim))
+        return table.phase().before(Phase.RENAMING) ? interim.or(() -> own) : own.or(() -> interim);
+    }
+
+    private static String physical(AdminDialect dialect, FoundTable table, String column) {
+        return column(dialect, table, column)
                 .map(name -> Quoted.name(dialect.database(), name))
                 .orElseThrow(() -> new OutboxException("table \"" + table.name() + "\" is not an " + table.kind()
                         + " table: it has no column " + column + "; apply outbox-migrations ("

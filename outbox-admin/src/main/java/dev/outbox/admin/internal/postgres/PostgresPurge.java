@@ -2,7 +2,7 @@ package dev.outbox.admin.internal.postgres;
 
 import dev.outbox.admin.internal.PurgeStatements;
 import dev.outbox.jdbc.TableKind;
-import dev.outbox.jdbc.internal.queue.PostgresPurgeBatches;
+import dev.outbox.jdbc.internal.postgres.PostgresPurgeBatches;
 import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.SQLException;
 import java.time.Duration;

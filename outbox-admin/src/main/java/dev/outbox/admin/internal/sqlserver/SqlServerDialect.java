@@ -11,10 +11,11 @@ import dev.outbox.admin.internal.PurgeStatements;
 import dev.outbox.admin.internal.StatusStatements;
 import dev.outbox.jdbc.Database;
 import dev.outbox.jdbc.TableKind;
+import dev.outbox.jdbc.internal.catalog.Column;
 import dev.outbox.jdbc.internal.catalog.ColumnNames;
 import dev.outbox.jdbc.internal.catalog.FoundTable;
-import dev.outbox.jdbc.internal.sql.NationalText;
 import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sqlserver.NationalText;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,10 +28,21 @@ public final class SqlServerDialect implements AdminDialect {
         return Database.SQLSERVER;
     }
 
-    /** WorkItemId, workitemid and work_item_id are the same. */
+    /**
+     * WorkItemId, workitemid and work_item_id are the same. Between two phases a computed column may be the alias of a stored
+     * one in another spelling.
+     */
     @Override
     public Optional<String> spelling(FoundTable table, String column) {
-        return new ColumnNames(table.name().toString(), table.columns().keySet()).like(List.of(column), null);
+        return spelling(table, column, false).or(() -> spelling(table, column, true));
+    }
+
+    private static Optional<String> spelling(FoundTable table, String column, boolean computed) {
+        List<String> names = table.columns().values().stream()
+                .filter(one -> one.computed() == computed)
+                .map(Column::name)
+                .toList();
+        return new ColumnNames(table.name().toString(), names).like(List.of(column), null);
     }
 
     @Override

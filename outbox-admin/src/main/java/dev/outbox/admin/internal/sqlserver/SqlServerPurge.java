@@ -2,8 +2,8 @@ package dev.outbox.admin.internal.sqlserver;
 
 import dev.outbox.admin.internal.PurgeStatements;
 import dev.outbox.jdbc.TableKind;
-import dev.outbox.jdbc.internal.queue.SqlServerPurgeBatches;
 import dev.outbox.jdbc.internal.sql.Query;
+import dev.outbox.jdbc.internal.sqlserver.SqlServerPurgeBatches;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;

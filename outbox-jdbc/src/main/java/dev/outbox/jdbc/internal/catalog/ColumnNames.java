@@ -23,6 +23,12 @@ public final class ColumnNames {
         return names.contains(name);
     }
 
+    /** Whether there is a column with one of these names in any spelling, or several. */
+    boolean hasLike(Collection<String> wanted) {
+        List<String> folded = wanted.stream().map(ColumnNames::fold).toList();
+        return names.stream().anyMatch(column -> folded.contains(fold(column)));
+    }
+
     /**
      * The column with one of these names in any spelling.
      *

@@ -42,7 +42,7 @@ public record FoundTable(
         return columns.containsKey(column);
     }
 
-    /** The same table, if it is of this kind and only its marker could tell. */
+    /** The same table taken as this kind, for one without a marker, whose columns may not show its kind. */
     public FoundTable as(TableKind known) {
         return new FoundTable(name, known, phase, marked, since, consumer, columns, indexes);
     }

@@ -23,6 +23,11 @@ public final class Quoted {
     }
 
     public static String postgres(String name) {
+        return standard(name);
+    }
+
+    /** As the standard has it and both databases understand it: {@code "outbox"}. */
+    public static String standard(String name) {
         return "\"" + name.replace("\"", "\"\"") + "\"";
     }
 

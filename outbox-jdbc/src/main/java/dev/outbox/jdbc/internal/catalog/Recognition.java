@@ -33,9 +33,7 @@ record Recognition(TableName name, Set<String> columns, Predicate<String> has, O
     }
 
     private boolean isLike(String inboxColumn) {
-        return new ColumnNames(name.toString(), columns)
-                .like(LegacyNames.INBOX.of(inboxColumn), null)
-                .isPresent();
+        return new ColumnNames(name.toString(), columns).hasLike(LegacyNames.INBOX.of(inboxColumn));
     }
 
     private Phase phase() {
@@ -43,7 +41,10 @@ record Recognition(TableName name, Set<String> columns, Predicate<String> has, O
             throw new OutboxException("table \"" + name + "\" is between two phases of its migration, but its comment"
                     + " does not tell which; restore the line \"" + PhaseMarker.line(kind(), "N") + "\" in it");
         }
-        boolean canonical = has.test("work_item_id") && has.test("sequence") && has.test("blocks_key");
-        return marker.map(PhaseMarker::phase).orElse(canonical ? Phase.CLEAN : Phase.LEGACY);
+        return marker.map(PhaseMarker::phase).orElseGet(() -> isCanonical() ? Phase.CLEAN : Phase.LEGACY);
+    }
+
+    private boolean isCanonical() {
+        return has.test("work_item_id") && has.test("sequence") && has.test("blocks_key");
     }
 }

@@ -23,7 +23,7 @@ public final class SqlServerCatalog implements Catalog {
             FROM sys.objects o
             JOIN sys.schemas s ON s.schema_id = o.schema_id
             JOIN sys.columns c ON c.object_id = o.object_id
-            JOIN sys.types t ON t.user_type_id = c.system_type_id
+            JOIN sys.types t ON t.user_type_id = CASE WHEN c.system_type_id = 240 THEN c.user_type_id ELSE c.system_type_id END
             LEFT JOIN sys.default_constraints d ON d.object_id = c.default_object_id
             WHERE o.object_id = OBJECT_ID(?) AND o.type = 'U'
             ORDER BY c.column_id
@@ -75,11 +75,17 @@ public final class SqlServerCatalog implements Catalog {
         if (columns.isEmpty()) {
             return Optional.empty();
         }
-        ColumnNames names = new ColumnNames(found.toString(), columns.keySet());
+        // A computed column may be the alias of another one in another spelling.
+        ColumnNames stored = new ColumnNames(
+                found.toString(),
+                columns.values().stream()
+                        .filter(column -> !column.computed())
+                        .map(Column::name)
+                        .toList());
         return Optional.of(new Recognition(
                         found,
                         columns.keySet(),
-                        logical -> names.like(List.of(logical), null).isPresent(),
+                        logical -> stored.hasLike(List.of(logical)),
                         PhaseMarker.read(PhaseMarker.NAME + " " + notes.get(PhaseMarker.NAME)))
                 .table(Optional.ofNullable(notes.get(CONSUMER)), columns, indexes));
     }

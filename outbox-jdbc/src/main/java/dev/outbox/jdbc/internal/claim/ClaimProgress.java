@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * How far the claims of one poller have come, for one set of topics. What a claim for some topics has found, or not found,
  * says nothing about others. Not thread-safe.
  */
-public record ClaimProgress(LowWaterMarks marks, KeyRound tour, KeyScan keys, QueueTurns turns) {
+public record ClaimProgress(LowWaterMarks marks, KeyRound round, KeyScan keys, QueueTurns turns) {
     /** For the latest few sets of topics that a poller has asked for: they change only if a route fails or recovers. */
     public static final class ByTopics {
         private static final int MOST = 64;

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param serializer for bodies; null if there is none
  * @param ticker a monotonic clock in nanoseconds
  * @param arrivals what this process has stored
- * @param freed what this source knows of keys
+ * @param freed what this source knows of keys; new for each source
  */
 public record SourceSettings(
         Connections connections,

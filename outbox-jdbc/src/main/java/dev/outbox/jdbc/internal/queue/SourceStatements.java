@@ -37,8 +37,9 @@ public interface SourceStatements extends ClaimCycle.Statements {
     OutboxException settleFailure(SQLException e);
 
     /**
-     * Whether to run a statement once more because of how it failed. It is asked after each failure, before the connection
-     * is given back.
+     * A statement has failed. The connection may be ended or adjusted here, before it is given back.
+     *
+     * @return whether it may be run once more
      */
-    boolean mayRunAgain(Connection connection, SQLException e) throws SQLException;
+    boolean afterFailure(Connection connection, SQLException e) throws SQLException;
 }

@@ -193,7 +193,8 @@ public final class TableSource implements TransactionalSource {
             try {
                 return work.on(borrowed.connection());
             } catch (SQLException e) {
-                if (!statements.mayRunAgain(borrowed.connection(), e) || !isFirst) {
+                boolean mayBeRepeated = statements.afterFailure(borrowed.connection(), e);
+                if (!mayBeRepeated || !isFirst) {
                     throw e;
                 }
             }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class KeyRoundTest {
     private static final int COUNT = 100;
 
-    private final KeyRound tour = new KeyRound();
+    private final KeyRound round = new KeyRound();
     private final Map<Integer, Object> set = new HashMap<>();
 
     @Test
@@ -26,8 +26,8 @@ class KeyRoundTest {
 
         set();
         take(heads(), 1);
-        tour.walked("k");
-        tour.end(COUNT);
+        round.walked("k");
+        round.end(COUNT);
         set();
 
         assertThat(heads()).isGreaterThan((int) before);
@@ -39,9 +39,9 @@ class KeyRoundTest {
 
         set();
         take(heads(), 1);
-        tour.cut(row("k", false));
-        tour.walked("k");
-        tour.end(COUNT);
+        round.cut(row("k", false));
+        round.walked("k");
+        round.end(COUNT);
         set();
 
         assertThat(heads()).isEqualTo(before);
@@ -68,22 +68,22 @@ class KeyRoundTest {
     @Test
     void aRoundWhoseFirstHeadWasCutHasNotEnded() throws SQLException {
         set();
-        tour.took(row("k", true));
-        tour.cut(row("k", true));
-        tour.walked("");
-        assertThat(tour.end(COUNT)).isFalse();
+        round.took(row("k", true));
+        round.cut(row("k", true));
+        round.walked("");
+        assertThat(round.end(COUNT)).isFalse();
         set();
-        tour.walked("");
+        round.walked("");
 
-        assertThat(tour.end(COUNT)).isFalse();
+        assertThat(round.end(COUNT)).isFalse();
     }
 
     private void claim(String to, boolean headsCut) throws SQLException {
         set();
         take(1, 1);
-        tour.cut(row("k", headsCut));
-        tour.walked(to);
-        tour.end(COUNT);
+        round.cut(row("k", headsCut));
+        round.walked(to);
+        round.end(COUNT);
     }
 
     /** Claims in which keys had much waiting, so that few of them filled the batch. */
@@ -91,18 +91,18 @@ class KeyRoundTest {
         for (int i = 0; i < 3; i++) {
             set();
             take(heads(), COUNT / heads());
-            tour.walked("k");
-            tour.end(COUNT);
+            round.walked("k");
+            round.end(COUNT);
         }
         set();
-        tour.walked("k");
-        tour.end(COUNT);
+        round.walked("k");
+        round.end(COUNT);
         return heads();
     }
 
     private void take(int keys, int each) throws SQLException {
         for (int i = 0; i < keys * each; i++) {
-            tour.took(row("key-" + i % keys, false));
+            round.took(row("key-" + i % keys, false));
         }
     }
 
@@ -124,7 +124,7 @@ class KeyRoundTest {
         Connection connection = proxy(Connection.class, (self, method, arguments) -> statement);
         try (Query query = Sql.parse(":key_cursor :heads :longest_run :urgent_heads :round_turn :probes :bulk_chance")
                 .on(connection)) {
-            tour.set(query, COUNT);
+            round.set(query, COUNT);
         }
     }
 

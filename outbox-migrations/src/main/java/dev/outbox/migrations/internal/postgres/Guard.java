@@ -3,6 +3,7 @@ package dev.outbox.migrations.internal.postgres;
 import dev.outbox.jdbc.Phase;
 import dev.outbox.migrations.Upgrade;
 import dev.outbox.migrations.internal.Literal;
+import dev.outbox.migrations.internal.Readiness;
 import dev.outbox.migrations.internal.UpgradeOptions;
 import java.time.Duration;
 import java.util.List;
@@ -46,26 +47,16 @@ final class Guard {
 
     /** Every node must have had the time to notice the phase. */
     Guard old(Phase phase) {
-        return test(sql.isYoung(phase), young(phase, sql.noticed()));
+        return test(sql.isYoung(phase), Readiness.tooRecent(phase, sql.noticed()));
     }
 
     /** No poller with a recent heartbeat may still read an earlier phase either; not checked without the pollers' table. */
     Guard noticed(Phase phase) {
         old(phase);
         tests.append("    IF ").append(sql.hasPollers()).append(" THEN\n");
-        test("EXISTS (SELECT FROM " + sql.pollersBefore(phase) + ")", unaware(phase));
+        test("EXISTS (SELECT FROM " + sql.pollersBefore(phase) + ")", Readiness.oldPoller(phase));
         tests.append("    END IF;\n");
         return this;
-    }
-
-    static String unaware(Phase phase) {
-        return "a poller that is alive still reads a phase before " + phase
-                + "; wait for its next heartbeat, half a minute at most, or restart it";
-    }
-
-    static String young(Phase phase, Duration wait) {
-        return "it came to " + phase + " less than " + wait
-                + " ago, and not every node may have noticed; wait that long";
     }
 
     Guard quiet() {

@@ -1,4 +1,4 @@
-package dev.outbox.jdbc.internal.enqueue;
+package dev.outbox.jdbc.internal.postgres;
 
 import dev.outbox.jdbc.internal.catalog.TableName;
 import dev.outbox.jdbc.internal.sql.Hash;

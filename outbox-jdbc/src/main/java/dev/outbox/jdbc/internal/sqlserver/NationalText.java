@@ -1,5 +1,6 @@
-package dev.outbox.jdbc.internal.sql;
+package dev.outbox.jdbc.internal.sqlserver;
 
+import dev.outbox.jdbc.internal.sql.Parameter;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package dev.outbox.jdbc.internal.queue;
+package dev.outbox.jdbc.internal.sqlserver;
 
 import dev.outbox.jdbc.internal.sql.Query;
 import java.sql.ResultSet;
