@@ -143,7 +143,7 @@ class SqlServerPhasesIT extends WithLegacyOutbox {
         go(Phase.DUAL);
         database.commit(outbox(), List.of(Message.to("orders").header("a", "b").payload("")));
         assertRefused(Message.to("orders").key("k").payload(""), "must be in phase 3 for a key");
-        assertRefused(Message.to("orders").id("17").payload(""), "must be in phase 4 for a message id that is no UUID");
+        assertRefused(Message.to("orders").id("17").payload(""), "must be in phase 4 for a message id that is not a UUID");
         upgrade.apply(migration(), Phase.FLIPPED);
         Message keyed = Message.to("orders").key("k").payload("");
         database.commit(outbox(), List.of(keyed));

@@ -21,7 +21,7 @@ public final class OrdinaryTable {
             case "v" -> "is a view";
             case "m" -> "is a materialized view";
             case "f" -> "is a foreign table";
-            default -> "is no table (relkind " + kind + ")";
+            default -> "is not a table (relkind " + kind + ")";
         };
         if (!is.isEmpty()) {
             throw new OutboxException(

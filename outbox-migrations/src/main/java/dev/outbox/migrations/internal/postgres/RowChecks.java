@@ -208,7 +208,7 @@ final class RowChecks {
             losses.add(new Condition(
                     (inbox ? "rows" : "unfinished messages")
                             + " say something in new columns that the old ones cannot hold, such as a longer text or a"
-                            + " message id that is no UUID; let them finish, or remove them",
+                            + " message id that is not a UUID; let them finish, or remove them",
                     (inbox ? "" : unfinished + " AND ") + "t.sequence IS NOT NULL AND (" + String.join(" OR ", cut)
                             + ")"));
         }
