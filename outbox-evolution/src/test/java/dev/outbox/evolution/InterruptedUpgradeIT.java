@@ -106,7 +106,7 @@ class InterruptedUpgradeIT {
             assertThatThrownBy(() -> INBOX.back(legacy.dataSource(), Phase.DUAL))
                     .isInstanceOf(OutboxException.class)
                     .hasMessage(
-                            "table \"public.inbox\" has begun its renaming and cannot go to phase 2, for its old columns"
+                            "table \"public.inbox\" has begun its renaming and cannot go to phase 2, because its old columns"
                                     + " are gone; its next is phase 3 renaming");
             assertThatThrownBy(() -> INBOX.apply(legacy.dataSource(), Phase.FLIPPED))
                     .isInstanceOf(OutboxException.class)

@@ -44,7 +44,7 @@ public abstract class FlywayPhase extends BaseJavaMigration {
             throw new OutboxException("the placeholder outbox_table or inbox_table must name the table to upgrade");
         }
         if (inbox != null && consumer == null) {
-            throw new OutboxException("the placeholder inbox_consumer must name whose the rows of " + inbox + " are");
+            throw new OutboxException("the placeholder inbox_consumer must name the consumer of the rows of " + inbox);
         }
         Duration refreshInterval = refreshInterval(placeholders.get("outbox_refresh_interval"));
         if (outbox != null) {

@@ -119,7 +119,7 @@ record LegacyTable(
     void refuseIfRenaming(Phase phase) {
         if (phase() == Phase.FLIPPED && !replacing().isEmpty()) {
             throw new OutboxException("table \"" + name() + "\" has begun its renaming and cannot go to " + phase
-                    + ", for its old columns are gone; its next is " + Phase.RENAMING);
+                    + ", because its old columns are gone; its next is " + Phase.RENAMING);
         }
     }
 

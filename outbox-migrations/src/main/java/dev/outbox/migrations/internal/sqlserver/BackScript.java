@@ -59,7 +59,8 @@ final class BackScript {
                 && (table.libraryToken().isEmpty()
                         || table.indexes().containsKey(table.name().name() + "_StatusNew"))) {
             throw new OutboxException("table \"" + table.name() + "\" has begun to go to " + Phase.CLEAN
-                    + " and cannot go back to " + Phase.DUAL + ", for its old columns and keys are gone; its next is "
+                    + " and cannot go back to " + Phase.DUAL
+                    + ", because its old columns and keys are gone; its next is "
                     + Phase.CLEAN);
         }
     }
