@@ -140,14 +140,17 @@ public final class Incoming {
     }
 
     /**
-     * The earliest time to handle the message, by the database's clock. Default: at once. It delays the message's whole
-     * key.
+     * The earliest time to handle the message, by the database's clock. Default: at once. If the message has a key, this
+     * delays the whole key.
      */
     public Incoming due(Instant due) {
         return with(m -> m.due(due));
     }
 
-    /** The shortest time from enqueue to handling, by the database's clock. It delays the message's whole key. */
+    /**
+     * The shortest time from enqueue to handling, by the database's clock. If the message has a key, this delays the
+     * whole key.
+     */
     public Incoming dueIn(Duration delay) {
         return with(m -> m.dueIn(delay));
     }

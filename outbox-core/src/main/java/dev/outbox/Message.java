@@ -207,8 +207,8 @@ public final class Message {
     }
 
     /**
-     * The earliest time to deliver the message, by the database's clock. Default: at once. It delays the message's whole
-     * key.
+     * The earliest time to deliver the message, by the database's clock. Default: at once. If the message has a key,
+     * this delays the whole key.
      */
     public Message due(Instant due) {
         Require.present("due", due);
@@ -221,7 +221,10 @@ public final class Message {
         });
     }
 
-    /** The shortest time from enqueue to delivery, by the database's clock. It delays the message's whole key. */
+    /**
+     * The shortest time from enqueue to delivery, by the database's clock. If the message has a key, this delays the
+     * whole key.
+     */
     public Message dueIn(Duration delay) {
         Require.notNegative("dueIn", delay);
         return with(f -> {

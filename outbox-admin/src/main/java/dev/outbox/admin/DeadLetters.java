@@ -79,7 +79,7 @@ public final class DeadLetters {
      * <p>An item that blocks its key keeps its place. If the key has gone on without an item, the item gets a new
      * sequence, and so goes to the end of the key. Such items keep their order within a batch; across batches, those
      * that died first go first. To give them their new place, a batch waits for open transactions that stored messages
-     * of the same keys, for each up to 10 s, or a shorter {@code lock_timeout} of the connection. After that time the
+     * of the same keys: up to 10 s for each, or a shorter {@code lock_timeout} of the connection. After that time the
      * batch fails with a retryable error; the batches before it stay done. On SQL Server such items keep their sequence.
      */
     public ActionResult requeue(DeadFilter filter, Requeue how) {

@@ -68,7 +68,8 @@ public final class Page {
     }
 
     static IllegalArgumentException malformed(String token) {
-        return new IllegalArgumentException("\"" + token + "\" is not the token of a page; take it from the page before");
+        return new IllegalArgumentException(
+                "\"" + token + "\" is not the token of a page; take it from the page before");
     }
 
     Page movedTo(Map<TableKind, String> ends) {

@@ -18,8 +18,8 @@ import java.util.Set;
  *   <li>Settle and renew change an item only while it is Processing under exactly that owner token. They return the
  *       leases that they did not change, because the lease is lost or another transaction has locked the item's row.
  *       They wait for such a lock only for a moment, and change all other items.
- *   <li>An item whose lease expired is found by later claims; with no attempt left it becomes Dead. From the second
- *       expiry on, this may take up to five minutes.
+ *   <li>An item whose lease expired is found by later claims; with no attempt left it becomes Dead. From its second
+ *       expiry on, claims may find it up to five minutes later.
  * </ul>
  *
  * <p>One instance belongs to one poller. {@link #claim} and {@link #nextDue} are called by one thread at a time; the

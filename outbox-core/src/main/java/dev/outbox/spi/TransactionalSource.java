@@ -10,7 +10,8 @@ import java.util.Set;
 public interface TransactionalSource extends Source {
     /**
      * Opens a READ COMMITTED transaction on a connection of the source's own, whatever the default of its pool. At a
-     * stricter level the settle would fail after each renewal of the lease, which may come at any time.
+     * stricter level, a renewal of the lease during the transaction, which may come at any time, would make the settle
+     * fail.
      */
     Transaction begin();
 

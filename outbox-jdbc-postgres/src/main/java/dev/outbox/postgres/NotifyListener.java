@@ -157,8 +157,8 @@ final class NotifyListener {
         if (deafTests == 0) {
             LOG.warn(
                     "NOTIFY on channel {} is sent but not received: LISTEN needs a session of its own, which a pooler in"
-                            + " transaction mode (PgBouncer) does not give; pollers find messages by polling. Give notify(...)"
-                            + " a DataSource that connects to PostgreSQL directly",
+                            + " transaction mode (PgBouncer) does not give; pollers find messages by polling. Give"
+                            + " notify(...) a DataSource that connects to PostgreSQL directly",
                     channel);
         }
         return times.retest(deafTests++);

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Opens an inbox in a PostgreSQL table, for one consumer. {@code build()} looks at the table once, and fails if the
- * table is not usable. After that no call reads the catalog, so a caller's transaction never does.
+ * table is not usable. After that no call reads the catalog inside a caller's transaction. During the migration of a
+ * legacy table, the library looks at the table from time to time, on a connection of the data source.
  *
  * <p>Several consumers may share a table: each gets every message once. A legacy table is for one consumer until its
  * migration has reached phase 3; in phase 0 the library cannot check that. The data source is used for the poller, for

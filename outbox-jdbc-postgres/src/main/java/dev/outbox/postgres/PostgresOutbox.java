@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Opens an outbox in a PostgreSQL table. {@code build()} looks at the table once, and fails if the table is not usable.
- * After that no call reads the catalog, so a caller's transaction never does.
+ * After that no call reads the catalog inside a caller's transaction. During the migration of a legacy table, the
+ * library looks at the table from time to time, on a connection of the data source.
  *
  * <p>The data source is used for the poller and for purge; enqueue uses the caller's own connection.
  */

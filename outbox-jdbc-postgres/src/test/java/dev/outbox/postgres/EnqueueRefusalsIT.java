@@ -183,7 +183,8 @@ class EnqueueRefusalsIT {
             refused(
                     set.apply(unpaired),
                     IllegalArgumentException.class,
-                    field + " contains an unpaired surrogate at position 1, which is not a character; remove it, or send"
+                    field
+                            + " contains an unpaired surrogate at position 1, which is not a character; remove it, or send"
                             + " the payload as bytes");
         }
     }

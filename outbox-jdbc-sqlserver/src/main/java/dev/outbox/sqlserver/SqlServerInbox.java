@@ -36,8 +36,8 @@ public final class SqlServerInbox {
             super.consumer(consumer);
             if (consumer.endsWith(" ")) {
                 throw new IllegalArgumentException(
-                        "consumer must not end with a space, which SQL Server ignores in comparisons, was \""
-                                + consumer + "\"");
+                        "consumer must not end with a space, which SQL Server ignores in comparisons, was \"" + consumer
+                                + "\"");
             }
             return this;
         }

@@ -119,8 +119,8 @@ final class PostgresServerChecks {
             findings.warn(
                     "a transaction has been open for a long time",
                     String.join("; ", holders.subList(0, Math.min(HOLDERS_NAMED, holders.size()))),
-                    "vacuum cannot remove rows that died since, and claims become slower and slower: end it (pg_terminate_backend,"
-                            + " ROLLBACK PREPARED), and set idle_in_transaction_session_timeout");
+                    "vacuum cannot remove rows that died since, and claims become slower and slower: end it"
+                            + " (pg_terminate_backend, ROLLBACK PREPARED), and set idle_in_transaction_session_timeout");
         }
         hidden(findings);
         findings.okIfNothingFound("no transaction has been open for longer than " + limits.transaction());

@@ -119,7 +119,8 @@ final class PostgresTableChecks {
             findings.warn(
                     "many row versions wait for vacuum",
                     figures.dead + " beside " + figures.live + " live rows; last autovacuum: " + figures.last,
-                    "the checks of snapshots and replication slots show what keeps them; then VACUUM " + table.quoted());
+                    "the checks of snapshots and replication slots show what keeps them; then VACUUM "
+                            + table.quoted());
         }
         findings.okIfNothingFound("few row versions wait for vacuum");
     }
