@@ -5,8 +5,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * An inbox that works in whatever transaction is current, and wakes the pollers when it has committed.
- * Thread-safe, if the {@link CurrentTransaction} is.
+ * An inbox that works in the current transaction, and wakes the pollers when that has committed. Thread-safe, if the
+ * {@link CurrentTransaction} is.
  */
 public final class BoundInbox {
     private final Inbox inbox;

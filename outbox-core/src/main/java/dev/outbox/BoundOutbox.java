@@ -3,8 +3,8 @@ package dev.outbox;
 import java.util.Collection;
 
 /**
- * An outbox that stores in whatever transaction is current, and wakes the pollers when it has committed.
- * Thread-safe, if the {@link CurrentTransaction} is.
+ * An outbox that stores messages in the current transaction, and wakes the pollers when that has committed. Thread-safe,
+ * if the {@link CurrentTransaction} is.
  */
 public final class BoundOutbox {
     private final Outbox outbox;

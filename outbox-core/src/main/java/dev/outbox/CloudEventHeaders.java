@@ -10,8 +10,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work items as CloudEvents 1.0 in binary mode: the payload stays as it is, the attributes become headers.
- * What is mapped to what is in {@code docs/reference/cloudevents.md}.
+ * Represents work items as CloudEvents 1.0 in binary mode: the payload is unchanged, and the attributes become headers.
+ * {@code docs/reference/cloudevents.md} lists the mapping.
  *
  * <pre>{@code
  * CloudEventHeaders events = CloudEventHeaders.kafka(URI.create("https://shop.example/orders"));
@@ -30,34 +30,34 @@ public final class CloudEventHeaders {
         this.source = Require.present("source", source).toString();
         this.encoding = encoding;
         if (this.source.isEmpty()) {
-            throw new IllegalArgumentException("source must not be empty: CloudEvents asks for a URI that, together"
-                    + " with the id, names an event");
+            throw new IllegalArgumentException("source must not be empty: CloudEvents requires a URI that, together"
+                    + " with the id, identifies an event");
         }
     }
 
     /**
-     * Names with the prefix {@code ce-}, values percent-encoded where HTTP needs it.
+     * The headers' names have the prefix {@code ce-}; their values are percent-encoded where HTTP requires it.
      *
-     * @param source where the events come from, as an absolute URI if possible; together with the message id
-     *     it names an event
+     * @param source where the events come from, as an absolute URI if possible; together with the message id it
+     *     identifies an event
      */
     public static CloudEventHeaders http(URI source) {
         return new CloudEventHeaders("ce-", source, CloudEventHeaders::percentEncoded);
     }
 
     /**
-     * Names with the prefix {@code ce_}, values as they are, to be written in UTF-8.
+     * The headers' names have the prefix {@code ce_}; their values are not encoded, and must be written in UTF-8.
      *
-     * @param source where the events come from, as an absolute URI if possible; together with the message id
-     *     it names an event
+     * @param source where the events come from, as an absolute URI if possible; together with the message id it
+     *     identifies an event
      */
     public static CloudEventHeaders kafka(URI source) {
         return new CloudEventHeaders("ce_", source, UnaryOperator.identity());
     }
 
     /**
-     * The headers that make a CloudEvent of this item: the attributes and, if the item has a content type,
-     * {@code content-type}. The item's own headers are not among them. Unmodifiable.
+     * The headers that turn this item into a CloudEvent: the attributes and, if the item has a content type, {@code
+     * content-type}. The item's own headers are not among them. Unmodifiable.
      *
      * @throws PermanentFailureException if a value contains a character that CloudEvents does not allow, such
      *     as a control character

@@ -1,8 +1,8 @@
 package dev.outbox;
 
 /**
- * Another message came under an id that the inbox knows: its hash differs. A retry cannot help. The sender gave one id to
- * two messages, or changed the message before it sent it again.
+ * A message arrived whose id the inbox knows with another hash. A retry cannot help: the sender gave one id to two
+ * messages, or changed the message before it sent it again.
  */
 public class ConflictException extends OutboxException {
     private static final long serialVersionUID = 1L;
@@ -11,8 +11,8 @@ public class ConflictException extends OutboxException {
     private final String messageId;
 
     public ConflictException(String consumer, String source, String messageId) {
-        super("consumer " + consumer + " has another message " + messageId + " from " + source
-                + ": the hashes differ; this one was neither stored nor processed. Have the producer give each message"
+        super("consumer " + consumer + " already has a different message " + messageId + " from " + source
+                + ": the hashes differ; this one was neither stored nor processed. Let the producer give each message"
                 + " an id of its own, or set onConflict(...)");
         this.source = source;
         this.messageId = messageId;

@@ -5,11 +5,11 @@ import java.util.function.Consumer;
 
 /**
  * The transaction that is under way on this thread, wherever a framework keeps it: Spring, Hibernate, jOOQ, Jakarta
- * Transactions. With {@link Outbox#in} the call site needs no connection. How to write one for a framework is in
- * {@code docs/how-to/use-your-transaction.md}.
+ * Transactions. With {@link Outbox#in} the call site needs no connection. {@code docs/how-to/use-your-transaction.md}
+ * shows how to implement it for a framework.
  *
- * <p>A call of a {@link BoundOutbox} takes the connection, uses it, registers an action for the end of the transaction if
- * it stored something, and releases the connection; all of that on the caller's thread.
+ * <p>A call of a {@link BoundOutbox} takes the connection, uses it, registers an action for the end of the transaction
+ * if it stored something, and releases the connection, all on the caller's thread.
  */
 public interface CurrentTransaction {
     /** How a transaction ended. */
@@ -23,27 +23,28 @@ public interface CurrentTransaction {
     }
 
     /**
-     * The connection of the transaction, which stays the framework's: the library neither commits nor closes it. Called
-     * for every message: where a framework writes its changes only at the commit, as Hibernate does, an implementation
-     * makes sure here that they are flushed before it.
+     * The connection of the transaction. It still belongs to the framework: the library neither commits nor closes it.
+     * The library calls this method for every message. If the framework writes its changes only at the commit, as
+     * Hibernate does, the implementation ensures here that they are flushed before the commit.
      *
      * @throws IllegalStateException if no transaction is under way
      */
     Connection connection();
 
     /**
-     * Takes back a connection that {@link #connection()} gave. Called once for each, before the call that took it returns
-     * or throws, on the same thread; the transaction goes on. What it throws reaches the caller, unless the call failed
-     * itself: then it is suppressed. Default: does nothing, which is right where the transaction keeps its connection until
-     * it ends. An implementation that counts the uses of a connection, or opens a handle for each, overrides it.
+     * Takes back a connection that {@link #connection()} returned; the transaction goes on. The library calls this
+     * method once for each connection, on the same thread, before the call that took the connection returns or throws.
+     * An exception of this method reaches the caller; if the call itself failed, it is added to that exception as
+     * suppressed. The default does nothing, which is right if the transaction keeps its connection until it ends.
+     * Override it if you count the uses of a connection, or open a handle for each.
      */
     default void release(Connection connection) {}
 
     /**
-     * Runs an action once when the transaction has ended, and tells it how. The transaction is the outermost one: if only a
-     * savepoint or a nested transaction is rolled back, the action stays registered. Actions run in the order in which they
-     * were registered, after the commit or the rollback, on whichever thread ended the transaction. They are short, do not
-     * use the connection and throw nothing.
+     * Runs an action once when the transaction has ended, and passes it the outcome. Only the outermost transaction
+     * counts: if a savepoint or a nested transaction is rolled back, the action stays registered. Actions run in the
+     * order in which they were registered, after the commit or the rollback, on the thread that ended the transaction.
+     * They are short, do not use the connection and throw nothing.
      *
      * @throws IllegalStateException if no transaction is under way
      */

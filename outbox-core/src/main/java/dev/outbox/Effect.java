@@ -3,9 +3,10 @@ package dev.outbox;
 import java.sql.Connection;
 
 /**
- * What a message does, written in the transaction that records its arrival. It answers nothing; {@link TransactionWork} does.
+ * The effect of a message, written in the transaction that records its arrival. It returns nothing, unlike {@link
+ * TransactionWork}.
  *
- * @param <X> what it may throw; it reaches the caller unchanged
+ * @param <X> the exception that it may throw, which reaches the caller unchanged
  */
 @FunctionalInterface
 public interface Effect<X extends Exception> {

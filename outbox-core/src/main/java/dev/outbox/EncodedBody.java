@@ -32,7 +32,7 @@ public final class EncodedBody {
     /**
      * @param type the type name
      * @param contentType the media type, or null if it is unknown
-     * @param bytes copied
+     * @param bytes the content; the array is copied
      */
     public static EncodedBody bytes(String type, @Nullable String contentType, byte[] bytes) {
         return new EncodedBody(
@@ -58,7 +58,7 @@ public final class EncodedBody {
         return text != null ? described.payload(text) : described.payload(bytes());
     }
 
-    /** The type name: what both sides agree on, never a class name. */
+    /** The type name, on which both sides agree; never a class name. */
     public String type() {
         return type;
     }
@@ -89,7 +89,7 @@ public final class EncodedBody {
         return bytes != null ? bytes.clone() : text().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Names the body without its content. */
+    /** Describes the body without its content. */
     @Override
     public String toString() {
         return "EncodedBody[type=" + type + ", contentType=" + contentType + "]";

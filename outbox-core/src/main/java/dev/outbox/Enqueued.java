@@ -3,10 +3,10 @@ package dev.outbox;
 import java.util.List;
 
 /**
- * What an enqueue did, by message id, in the order of the call.
+ * The result of an enqueue: message ids, in the order of the call.
  *
- * @param stored messages that this call stored in the transaction
- * @param alreadyThere messages whose id was in the table already; they were not stored again. An id is remembered as
+ * @param stored the messages that this call stored in the transaction
+ * @param alreadyThere the messages whose id was in the table already; they were not stored again. An id is recognised as
  *     long as its row exists.
  */
 public record Enqueued(List<String> stored, List<String> alreadyThere) {

@@ -5,10 +5,10 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an inbox knows of a message.
+ * What an inbox knows about a message.
  *
- * @param topic of a work item; null for a record of {@link Inbox#receive(java.sql.Connection, Incoming)}
- * @param status of a work item; a record of receive is Done, or Dead if it was given up
+ * @param topic the topic of a work item; null for a record of {@link Inbox#receive(java.sql.Connection, Incoming)}
+ * @param status the status of a work item; a record of receive is Done, or Dead if it was given up
  * @param attempts how often a poller has claimed it; receipts are not attempts
  * @param receipts how often it came
  * @param firstSeen when it came for the first time, by the database's clock

@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  * Incoming.from("shop", record.messageId()).topic("orders.placed").key(orderId).payload(json)
  * }</pre>
  *
- * <p>It needs a payload or a hash to be received, and then must not have a topic, key, due time or priority,
- * because only a handler uses them. It needs a topic and a payload to be enqueued. Everything else is optional and as in {@link Message}.
+ * <p>To be received, it needs a payload or a hash, and must not have a topic, key, due time or priority, because only a
+ * handler uses those. To be enqueued, it needs a topic and a payload. Everything else is optional, and works as in
+ * {@link Message}.
  */
 public final class Incoming {
     /** How many bytes a hash has. */
@@ -52,7 +53,7 @@ public final class Incoming {
     }
 
     /**
-     * @param source who assigns the ids: a producer or a queue; ids of different sources never collide. 1 to 255
+     * @param source the producer or queue that assigns the ids; ids of different sources never collide. 1 to 255
      *     characters, not blank
      * @param messageId the id the source gave the message, the same at each redelivery; 1 to 255 characters, not
      *     blank
@@ -67,7 +68,7 @@ public final class Incoming {
         return new Incoming(source, messageId, hasTopic, change.apply(message), hash);
     }
 
-    /** What selects the handler; case-sensitive. Required for enqueue. Default: none. */
+    /** The topic, which selects the handler; case-sensitive. Required for enqueue. Default: none. */
     public Incoming topic(String topic) {
         return new Incoming(source, messageId, true, message.withTopic(topic), hash);
     }
@@ -88,9 +89,9 @@ public final class Incoming {
     }
 
     /**
-     * What distinguishes this message from another one with the same id. Default: SHA-256 of the payload, text as UTF-8.
-     * Give a hash of your own if the payload differs between redeliveries, for instance because it is encrypted anew, or if
-     * more than the payload matters.
+     * The hash that distinguishes this message from a different one with the same id. Default: SHA-256 of the payload,
+     * text as UTF-8. Give a hash of your own if the payload differs between redeliveries, for instance because it is
+     * encrypted anew, or if more than the payload matters.
      *
      * @param hash exactly {@value #HASH_LENGTH} bytes; copied
      */
@@ -138,12 +139,18 @@ public final class Incoming {
         return with(m -> m.priority(priority));
     }
 
-    /** Not handled before this instant of the database's clock. Default: at once. On a key it delays the whole key. */
+    /**
+     * The earliest time to handle the message, by the database's clock. Default: at once. If the message has a key, this
+     * delays the whole key.
+     */
     public Incoming due(Instant due) {
         return with(m -> m.due(due));
     }
 
-    /** Not handled before this long after enqueue, by the database's clock. On a key it delays the whole key. */
+    /**
+     * The shortest time from enqueue to handling, by the database's clock. If the message has a key, this delays the
+     * whole key.
+     */
     public Incoming dueIn(Duration delay) {
         return with(m -> m.dueIn(delay));
     }
@@ -172,7 +179,7 @@ public final class Incoming {
         }
         if (!message.hasPayload()) {
             throw new IllegalArgumentException("message " + messageId + " from " + source
-                    + " has neither payload nor hash, so that another one under its id would not be noticed; call"
+                    + " has neither payload nor hash, so a different message with its id would not be recognised; call"
                     + " payload(...) or hash(...)");
         }
         try {
@@ -194,7 +201,7 @@ public final class Incoming {
         } catch (CharacterCodingException e) {
             throw new IllegalArgumentException(
                     "the payload of message " + messageId + " from " + source
-                            + " contains an unpaired surrogate, which is no character; remove it, or give the payload"
+                            + " contains an unpaired surrogate, which is not a character; remove it, or give the payload"
                             + " as bytes",
                     e);
         }
@@ -211,25 +218,25 @@ public final class Incoming {
     private void refuse(boolean given, String what, String method) {
         if (given) {
             throw new IllegalArgumentException("message " + messageId + " from " + source + " has " + what
-                    + ", but what is received is not for a handler; enqueue(...) it, or leave " + method
-                    + "(...) away");
+                    + ", but receive(...) does not run a handler; call enqueue(...), or leave out " + method
+                    + "(...)");
         }
     }
 
     /**
-     * For inboxes: what is stored for a handler.
+     * The message that an inbox stores for a handler. Inboxes call this method.
      *
      * @throws IllegalArgumentException if it has no topic
      */
     public Message message() {
         if (!hasTopic) {
             throw new IllegalArgumentException("message " + messageId + " from " + source
-                    + " has no topic, so that no handler would be found; call topic(...), or receive(...) it");
+                    + " has no topic, so no handler can be found; call topic(...), or call receive(...) instead");
         }
         return message;
     }
 
-    /** Names the message without its payload or headers. */
+    /** Describes the message without its payload or headers. */
     @Override
     public String toString() {
         return "Incoming[source=" + source + ", messageId=" + messageId + ", topic=" + topic() + "]";

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a caller hands to the outbox. Immutable: each method that sets something returns a copy.
+ * A message that a caller hands to the outbox. Immutable: each method that sets something returns a copy.
  *
  * <pre>{@code
  * Message.to("orders.placed").key(order.id()).payload(json).header("traceparent", trace)
@@ -76,7 +76,7 @@ public final class Message {
         }
     }
 
-    /** @param topic what routes the message; case-sensitive */
+    /** @param topic routes the message; case-sensitive */
     public static Message to(String topic) {
         return new Message(Require.text("topic", topic, MAX_NAME), new Fields());
     }
@@ -93,8 +93,8 @@ public final class Message {
     }
 
     /**
-     * The id consumers deduplicate by. Default: a new UUIDv7. A caller that may repeat an enqueue after an
-     * unknown outcome gives an id of its own; the repetition is then recognised as long as the row exists.
+     * The id by which consumers deduplicate. Default: a new UUIDv7. Set an id of your own if you may repeat an enqueue
+     * after an unknown outcome: the outbox recognises the repetition as long as the row exists.
      */
     public Message id(String id) {
         Require.text("id", id, MAX_NAME);
@@ -102,9 +102,8 @@ public final class Message {
     }
 
     /**
-     * The ordering key: messages of one key are delivered in the order they were committed, one at a time.
-     * Default: none, unordered. A key's message that is not due yet, or is waiting for a retry, holds back
-     * the later ones of its key.
+     * The ordering key: messages of one key are delivered in the order they were committed, one at a time. Default:
+     * none, unordered. A message that is not due yet, or is waiting for a retry, holds back the later ones of its key.
      */
     public Message key(@Nullable String key) {
         Require.optionalText("key", key, MAX_NAME);
@@ -132,8 +131,8 @@ public final class Message {
     }
 
     /**
-     * An object that the {@link PayloadSerializer} of the outbox encodes when the message is enqueued, in the state
-     * it is in then. It gives the payload, the header {@value PayloadSerializer#TYPE_HEADER} and, unless one is
+     * An object that the {@link PayloadSerializer} of the outbox encodes when the message is enqueued, in its state at
+     * that time. The encoding sets the payload, the header {@value PayloadSerializer#TYPE_HEADER} and, unless one is
      * set, the content type. Replaces a payload.
      */
     public Message body(Object body) {
@@ -163,7 +162,7 @@ public final class Message {
         return withHeaders(headers -> headers.put(name, value));
     }
 
-    /** Adds all of these headers; one of a name that is set already replaces it. */
+    /** Adds all of these headers; each replaces an existing header of the same name. */
     public Message headers(Map<String, String> headers) {
         Require.present("headers", headers).forEach(Message::checkHeader);
         return withHeaders(all -> all.putAll(headers));
@@ -190,7 +189,7 @@ public final class Message {
         return with(f -> f.correlationId = correlationId);
     }
 
-    /** Whose message it is, where one table serves several tenants. Default: none. */
+    /** The tenant that the message belongs to, if one table serves several tenants. Default: none. */
     public Message tenantId(@Nullable String tenantId) {
         Require.optionalText("tenantId", tenantId, MAX_NAME);
         return with(f -> f.tenantId = tenantId);
@@ -208,7 +207,10 @@ public final class Message {
         return with(f -> f.priority = priority);
     }
 
-    /** Not delivered before this instant of the database's clock. Default: at once. On a key it delays the whole key. */
+    /**
+     * The earliest time to deliver the message, by the database's clock. Default: at once. If the message has a key,
+     * this delays the whole key.
+     */
     public Message due(Instant due) {
         Require.present("due", due);
         if (due.isBefore(EARLIEST_DUE) || due.isAfter(LATEST_DUE)) {
@@ -220,7 +222,10 @@ public final class Message {
         });
     }
 
-    /** Not delivered before this long after enqueue, by the database's clock. On a key it delays the whole key. */
+    /**
+     * The shortest time from enqueue to delivery, by the database's clock. If the message has a key, this delays the
+     * whole key.
+     */
     public Message dueIn(Duration delay) {
         Require.notNegative("dueIn", delay);
         return with(f -> {
@@ -233,7 +238,7 @@ public final class Message {
         return topic;
     }
 
-    /** The caller's id, or null where the outbox gives one. */
+    /** The id that the caller set; null if the outbox is to choose one. */
     public @Nullable String id() {
         return fields.id;
     }
@@ -265,14 +270,14 @@ public final class Message {
     }
 
     /**
-     * The body: before enqueue the object that was given, after it decoded from the payload, at each call, by
-     * the serializer of the outbox or inbox the message came from.
+     * The body. Before enqueue, it is the given object. After enqueue, each call decodes it from the payload, with the
+     * serializer of the outbox or inbox that the message came from.
      *
      * @param type exactly the class the message's type name stands for
      * @throws UnknownTypeException if the type name is unknown
      * @throws PermanentFailureException if the type name is missing, or the payload does not fit it
      * @throws IllegalArgumentException if the body is of another class
-     * @throws IllegalStateException if there is nothing to decode with
+     * @throws IllegalStateException if there is no serializer to decode the payload
      */
     public <T> T body(Class<T> type) {
         Require.present("type", type);
@@ -308,7 +313,7 @@ public final class Message {
         return fields.text == null ? 0 : fields.text.length();
     }
 
-    /** In the order they were added; unmodifiable. */
+    /** The headers, in the order in which they were added; unmodifiable. */
     public Map<String, String> headers() {
         return fields.headers;
     }
@@ -337,7 +342,7 @@ public final class Message {
         return fields.dueIn;
     }
 
-    /** Names the message without its payload or headers. */
+    /** Describes the message without its payload or headers. */
     @Override
     public String toString() {
         return "Message[topic=" + OneLine.of(topic) + ", id=" + OneLine.of(fields.id) + ", key="

@@ -1,8 +1,8 @@
 package dev.outbox;
 
 /**
- * How an inbox answers a message whose id is known with another hash. In any case the message is neither stored nor
- * counted, a warning is logged, and listeners are told of a {@link dev.outbox.event.OutboxEvent.Conflict}.
+ * How an inbox answers a message whose id is known with another hash. In each case the inbox neither stores nor counts
+ * the message, logs a warning, and reports an {@link dev.outbox.event.OutboxEvent.Conflict} to listeners.
  */
 public enum OnConflict {
     /** It throws a {@link ConflictException}. The default. */

@@ -5,6 +5,9 @@ public enum OnDead {
     /** The later messages are delivered without it. If it is requeued, it comes after them. */
     SKIP,
 
-    /** The later messages wait visibly until an operator requeues or discards the Dead one: nothing may come after a gap. */
+    /**
+     * The later messages wait until an operator, who sees the blocked key, requeues or discards the Dead one: no message
+     * is delivered after a gap.
+     */
     BLOCK
 }

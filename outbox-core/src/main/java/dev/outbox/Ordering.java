@@ -4,12 +4,12 @@ package dev.outbox;
 public enum Ordering {
     /**
      * Enqueue locks each key before it draws the sequence, until the end of the caller's transaction: for one key,
-     * sequence order is commit order. Two transactions that enqueue the same keys in opposite order, call by call,
+     * sequence order is commit order. Two transactions that enqueue the same keys in opposite order, in separate calls,
      * can deadlock; the database reports that as a retryable error. The default.
      *
-     * <p>On PostgreSQL a transaction locks up to 250 keys one by one. If it has more, it locks all keys of the table:
-     * it waits for other transactions with keys there, and they wait until it ends. On SQL Server keys share 1,024
-     * locks per table.
+     * <p>On PostgreSQL a transaction locks up to 250 keys one by one. If it has more, it locks all keys of the table: it
+     * waits for the other transactions that store messages with keys there, and later ones wait until it ends. On SQL
+     * Server keys share 1,024 locks per table.
      */
     STRICT,
     /**

@@ -22,13 +22,13 @@ public interface Outbox extends WorkQueue {
     /**
      * Stores one message in this transaction, in one round trip. Never commits or rolls back.
      *
-     * @throws OutboxException if the connection cannot be used for it (auto-commit, closed, read-only) or the
-     *     database refused; nothing was stored
+     * @throws OutboxException if the connection cannot be used (auto-commit, closed, read-only) or the database refused;
+     *     nothing was stored
      * @throws IllegalArgumentException if the message cannot be stored; nothing was sent
      */
     Enqueued enqueue(Connection tx, Message message);
 
-    /** Stores all of these in this transaction, in their order, in one round trip whatever their number. */
+    /** Stores these messages in this transaction, in their order, in one round trip however many they are. */
     Enqueued enqueueAll(Connection tx, Collection<Message> messages);
 
     /** A new stage for one unit of work: it collects messages now and stores them when it is flushed. */

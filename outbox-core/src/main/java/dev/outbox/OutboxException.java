@@ -4,7 +4,7 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something the database refused or could not do. Unchecked, because a checked exception would make some
+ * The database refused an operation, or could not carry it out. Unchecked, because a checked exception would make some
  * transaction managers commit the business data without its message.
  */
 public class OutboxException extends RuntimeException {
@@ -30,8 +30,8 @@ public class OutboxException extends RuntimeException {
     }
 
     /**
-     * True if the same work in a new transaction may succeed: a deadlock, a timeout, a connection that was lost before
-     * the commit. False for a commit whose outcome is unknown, see {@link UnknownCommitException}.
+     * True if the same work in a new transaction may succeed: after a deadlock, a timeout, or the loss of the connection
+     * before the commit. False for a commit whose outcome is unknown, see {@link UnknownCommitException}.
      */
     public boolean isRetryable() {
         return retryable;

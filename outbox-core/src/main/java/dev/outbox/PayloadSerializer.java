@@ -23,12 +23,12 @@ public interface PayloadSerializer {
     EncodedBody encode(Object body);
 
     /**
-     * Called where the destination asks for the body.
+     * Called when the destination asks for the body.
      *
      * @param type the class to decode to: exactly the one the type name stands for
-     * @throws UnknownTypeException if the type name is unknown (it is named): a newer version may know it
-     * @throws PermanentFailureException if the content does not fit the type (the content is not repeated): no
-     *     retry can help
+     * @throws UnknownTypeException if the type name is unknown; a newer version may know it. The exception names it
+     * @throws PermanentFailureException if the content does not fit the type, so that no retry can help. The exception
+     *     does not repeat the content
      * @throws IllegalArgumentException if the type name stands for another class than {@code type}
      */
     <T> T decode(EncodedBody body, Class<T> type);

@@ -7,8 +7,8 @@ package dev.outbox;
  * <p>No band starves. While unkeyed messages of all bands wait, a claim takes 65 % of them from {@link #HIGH}, 25 % from
  * {@link #NORMAL} and 10 % from {@link #BULK}. What a band does not use goes to the others, HIGH first and BULK last.
  *
- * <p>Of messages with a key, a claim looks at nine new ones of HIGH for three of NORMAL and one of BULK. For a retry, and for
- * the next message of a key with a backlog, priority has no effect.
+ * <p>Among messages with a key, a claim looks at nine new ones of HIGH for three of NORMAL and one of BULK. For a retry,
+ * and for the next message of a key with a backlog, priority has no effect.
  */
 public enum Priority {
     HIGH(0),
@@ -24,7 +24,7 @@ public enum Priority {
         this.code = code;
     }
 
-    /** What the database stores. */
+    /** The code that the database stores. */
     public int code() {
         return code;
     }

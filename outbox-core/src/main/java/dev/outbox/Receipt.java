@@ -4,7 +4,7 @@ import dev.outbox.internal.Require;
 import java.time.Instant;
 
 /**
- * What an inbox says about one arrival of a message.
+ * The answer of an inbox to one arrival of a message.
  *
  * @param firstSeen when the message came for the first time, by the database's clock
  * @param lastSeen when it came last, this arrival included

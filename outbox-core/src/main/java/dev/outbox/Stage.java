@@ -15,10 +15,10 @@ import java.sql.Connection;
  * stage.committed();
  * }</pre>
  *
- * <p>A message goes through three states. It is <em>staged</em> by {@link #add}, with the id it keeps. A flush
- * makes staged messages <em>pending</em>, in their order, by encoding and checking them, and then stores all
- * pending ones in one statement, which skips ids that the table holds already. They leave the stage only when
- * {@link #committed} says so. Therefore:
+ * <p>A message goes through three states. It is <em>staged</em> by {@link #add}, with the id it keeps. A flush makes
+ * staged messages <em>pending</em>, in their order, by encoding and checking them, and then stores all pending ones in
+ * one statement, which skips ids that the table holds already. They leave the stage only when {@link #committed} is
+ * called. Therefore:
  *
  * <ul>
  *   <li>If a message cannot be encoded, nothing is written by that flush; the messages before it are pending,
@@ -34,18 +34,18 @@ import java.sql.Connection;
  */
 public interface Stage {
     /**
-     * Stages a message. Its body, if it has one, is encoded at the flush, in the state it is in then.
+     * Stages a message. Its body, if it has one, is encoded at the flush, in its state at that time.
      *
      * @return the message with its id: the given one, or a new UUIDv7
      */
     Message add(Message message);
 
     /**
-     * Stores everything that is not known to be committed in this transaction, in one round trip, in the order
-     * it was added. Never commits or rolls back. May be called again in the same transaction, for instance
-     * after more was added.
+     * Stores, in this transaction, every message that is not known to be committed: in one round trip, in the order in
+     * which the messages were added. Never commits or rolls back. May be called again in the same transaction, for
+     * instance after more was added.
      *
-     * @return what was stored now, and what the table held already
+     * @return which messages were stored now, and which the table held already
      * @throws IllegalArgumentException if a message cannot be stored; nothing was sent
      * @throws OutboxException as {@link Outbox#enqueueAll}
      */

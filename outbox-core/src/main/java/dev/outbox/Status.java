@@ -20,7 +20,7 @@ public enum Status {
         this.code = code;
     }
 
-    /** What the database stores. */
+    /** The code that the database stores. */
     public int code() {
         return code;
     }

@@ -3,10 +3,10 @@ package dev.outbox;
 import java.sql.Connection;
 
 /**
- * What happens inside a transaction, and its answer.
+ * Work that runs inside a transaction and returns a result.
  *
- * @param <T> what it answers
- * @param <X> what it may throw; it reaches the caller unchanged
+ * @param <T> the type of the result
+ * @param <X> the exception that it may throw, which reaches the caller unchanged
  */
 @FunctionalInterface
 public interface TransactionWork<T, X extends Exception> {

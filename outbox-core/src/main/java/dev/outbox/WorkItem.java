@@ -7,16 +7,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stored message on its way: what a destination gets. Immutable.
+ * A stored message, as a destination receives it. Immutable.
  *
  * @param id identifies the row; opaque
- * @param sequence the fetch order the database gave; a requeue may give a new one
+ * @param sequence its place in the fetch order, which the database assigned; a requeue may assign a new one
  * @param attempt which attempt this is, from 1; counted at claim, so that an attempt that kills its worker counts
  * @param createdOn when it was enqueued, by the database's clock
- * @param firstDueOn when it was first due, by the same clock; its age counts from here, however often a retry has
+ * @param firstDueOn when it was first due, by the same clock; its age counts from then, however often a retry has
  *     changed its due time
  * @param source where an item of an inbox came from; null for an item of an outbox
- * @param message what was enqueued
+ * @param message the enqueued message
  */
 public record WorkItem(
         String id,
@@ -85,7 +85,7 @@ public record WorkItem(
         return message.tenantId();
     }
 
-    /** Names the item without its payload or headers. */
+    /** Describes the item without its payload or headers. */
     @Override
     public String toString() {
         return "WorkItem[id=" + OneLine.of(id) + ", topic=" + OneLine.of(topic()) + ", key=" + OneLine.of(key())

@@ -12,8 +12,8 @@ import javax.sql.DataSource;
 public interface WorkQueue {
     /**
      * Runs the work in a transaction of its own on this data source, commits it and, if it enqueued something, wakes the
-     * pollers. If the work throws, the transaction is rolled back and the exception is thrown on unchanged. The connection is
-     * returned in the auto-commit mode it came in.
+     * pollers. If the work throws, the transaction is rolled back and the exception is rethrown unchanged. The
+     * connection is returned in its original auto-commit mode.
      *
      * <p>Running the work again after a failure is safe if {@link OutboxException#isRetryable()} says so. After an {@link
      * UnknownCommitException} it is safe only if the work can be repeated: give the message an id of your own, and your
@@ -35,7 +35,7 @@ public interface WorkQueue {
     /** Makes the pollers of this table look for items now: call it after a commit that enqueued something. */
     void wakeUp();
 
-    /** A poller over this table, still to be given a destination. */
+    /** The builder of a poller over this table; it still needs a destination. */
     PollerBuilder poller();
 
     /** A new source over this table, for one poller or a loop of your own. */

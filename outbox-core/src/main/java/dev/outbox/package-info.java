@@ -3,7 +3,8 @@
  *
  * <p>This package stores and receives: {@link dev.outbox.Outbox} and {@link dev.outbox.Message} on one side, {@link
  * dev.outbox.Inbox} and {@link dev.outbox.Incoming} on the other. {@link dev.outbox.delivery} delivers what is stored.
- * {@link dev.outbox.spi} is what a database has to implement, and {@link dev.outbox.event} tells what happened.
+ * {@link dev.outbox.spi} has the interfaces that a database implements, and {@link dev.outbox.event} the events that
+ * listeners receive.
  */
 @NullMarked
 package dev.outbox;

@@ -78,12 +78,12 @@ class IncomingTest {
                 .hasMessage("hash must have 32 bytes, had 16; take SHA-256 of what identifies the message");
         assertThatThrownBy(incoming::hash)
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("message m-1 from shop has neither payload nor hash, so that another one under its id would"
-                        + " not be noticed; call payload(...) or hash(...)");
+                .hasMessage("message m-1 from shop has neither payload nor hash, so a different message with its id"
+                        + " would not be recognised; call payload(...) or hash(...)");
         assertThatThrownBy(() -> incoming.payload("p").message())
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("message m-1 from shop has no topic, so that no handler would be found; call topic(...), or"
-                        + " receive(...) it");
+                .hasMessage("message m-1 from shop has no topic, so no handler can be found; call topic(...), or call"
+                        + " receive(...) instead");
     }
 
     @Test
@@ -91,7 +91,7 @@ class IncomingTest {
         assertThatThrownBy(() -> incoming.payload("secret\uD800").hash())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "the payload of message m-1 from shop contains an unpaired surrogate, which is no character;"
+                        "the payload of message m-1 from shop contains an unpaired surrogate, which is not a character;"
                                 + " remove it, or give the payload as bytes");
         assertThat(incoming.payload("\0").hash())
                 .isNotEqualTo(incoming.payload("").hash());
@@ -114,8 +114,8 @@ class IncomingTest {
     private static void assertRefused(Incoming refused, String what, String method) {
         assertThatThrownBy(() -> CoreAccess.checkReceivable(refused))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("message m-1 from shop has " + what + ", but what is received is not for a handler;"
-                        + " enqueue(...) it, or leave " + method + "(...) away");
+                .hasMessage("message m-1 from shop has " + what + ", but receive(...) does not run a handler;"
+                        + " call enqueue(...), or leave out " + method + "(...)");
     }
 
     @Test

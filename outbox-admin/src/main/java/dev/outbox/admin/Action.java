@@ -64,7 +64,7 @@ interface Action {
             }
             if (item.topic() == null) {
                 return "it was received, not enqueued, so that no handler would take it;"
-                        + " Inbox.forceRequeue(...) removes its record, so that a redelivery is new";
+                        + " Inbox.forceRequeue(...) removes its record, so that a redelivery counts as new";
             }
             boolean old = item.ref().kind() == TableKind.INBOX
                     && !how.forced()

@@ -14,7 +14,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operators ask about an outbox and an inbox, and how they act on the items.
+ * Shows operators the state of an outbox and an inbox, and lets them act on the items.
  *
  * <pre>{@code
  * Admin admin = Admin.of(dataSource).build();
@@ -43,22 +43,25 @@ public final class Admin {
         this.glanceTimeout = options.glanceTimeout;
     }
 
-    /** For a database of PostgreSQL or SQL Server. The tables are {@code outbox} and {@code inbox} by default. */
+    /**
+     * The builder of an admin for a PostgreSQL or SQL Server database. The tables are {@code outbox} and {@code inbox}
+     * by default.
+     */
     public static Builder of(DataSource dataSource) {
         return new Builder(dataSource);
     }
 
-    /** Dead letters of both tables. */
+    /** The dead letters of both tables. */
     public DeadLetters deadLetters() {
         return deadLetters;
     }
 
-    /** Items of both tables. */
+    /** Finds items of both tables. */
     public Lookup lookup() {
         return lookup;
     }
 
-    /** How the tables are doing. Done items are counted as long as that is cheap, and estimated beyond that. */
+    /** The status of the tables. Done items are counted as long as that is cheap, and estimated beyond that. */
     public List<TableStatus> status() {
         return status(false);
     }
@@ -84,7 +87,7 @@ public final class Admin {
      * result says how many items were removed, and the thread stays interrupted.
      *
      * @param dryRun whether to count only
-     * @throws IllegalArgumentException for an inbox, if that is shorter than {@link Builder#maxRedelivery}
+     * @throws IllegalArgumentException for an inbox, if {@code olderThan} is shorter than {@link Builder#maxRedelivery}
      */
     public PurgeResult purge(TableKind kind, Duration olderThan, boolean dryRun) {
         Require.notNegative("olderThan", olderThan);
@@ -100,14 +103,14 @@ public final class Admin {
     }
 
     /**
-     * How full a table is, for a gauge; much cheaper than {@link #status}.
+     * The backlog of a table, for a gauge; much cheaper than {@link #status}.
      *
      * @throws dev.outbox.OutboxException if the database refuses, or a statement takes longer than {@link
      *     Builder#glanceTimeout}
      */
     public Backlog backlog(TableKind kind) {
         return database.run(
-                "look at the backlog",
+                "read the backlog",
                 glanceTimeout,
                 (session, tables) -> new StatusTable(session, tables.of(kind)).backlog(Backlog.MOST));
     }
@@ -118,13 +121,13 @@ public final class Admin {
     }
 
     /**
-     * Whether messages flow. Never throws, stays cheap however large the tables are, and waits for none of its statements
-     * longer than {@link Builder#glanceTimeout}.
+     * Whether messages flow. Never throws, stays cheap however large the tables are, and waits for each of its
+     * statements at most {@link Builder#glanceTimeout}.
      */
     public Health health(HealthLimits limits) {
         Require.present("limits", limits);
         try {
-            return database.run("look at the health", glanceTimeout, (session, tables) -> {
+            return database.run("check the health", glanceTimeout, (session, tables) -> {
                 List<String> complaints = new ArrayList<>();
                 for (AdminTable table : tables.all()) {
                     complaints.addAll(new HealthTable(session, table).complaints(limits));
@@ -195,7 +198,7 @@ public final class Admin {
             return this;
         }
 
-        /** The clock that the doctor compares with the database's, for tests. Default: the system's. */
+        /** The clock that the doctor compares with the database's clock, for tests. Default: the system clock. */
         public Builder clock(Clock clock) {
             this.clock = Require.present("clock", clock);
             return this;

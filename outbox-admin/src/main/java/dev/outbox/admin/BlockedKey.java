@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param consumer the consumer of the items, in an inbox
  * @param head the item that the others wait for
- * @param status the status of the head: {@link Status#DEAD} needs an operator, {@link Status#READY} is tried again at dueOn
+ * @param status the status of the head: {@link Status#DEAD} needs an operator, {@link Status#READY} is retried at dueOn
  * @param waiting how many items wait, counted up to 1,000
  * @param error the last error of the head
  */

@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which dead letters: all, or those that meet every condition given. Immutable: each method returns a copy.
+ * Selects dead letters: all, or those that meet every given condition. Immutable: each method returns a copy.
  *
  * @param kind only those of this table; null means both tables
  * @param error text that the last error contains, case-insensitively

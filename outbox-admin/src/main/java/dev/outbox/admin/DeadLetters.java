@@ -18,9 +18,9 @@ import java.util.stream.Collectors;
 /**
  * The dead letters of outbox and inbox in one view: list, requeue or discard them.
  *
- * <p>Actions work in batches of 250. Each batch and its audit rows are one transaction, so an action that was interrupted is
- * done in part and may simply be repeated. Actions change Dead items only, and skip those that another transaction has locked.
- * They do not wake pollers, which find requeued items when they poll next. Thread-safe.
+ * <p>Actions work in batches of 250. Each batch and its audit rows are one transaction, so an action that was
+ * interrupted is partly done and can be repeated. Actions change Dead items only, and skip those that another
+ * transaction has locked. They do not wake pollers, which find requeued items when they poll next. Thread-safe.
  */
 public final class DeadLetters {
     /** A requeue locks the key of each item, and a transaction locks no more keys than that. */
@@ -76,11 +76,11 @@ public final class DeadLetters {
      * came longer ago than {@link Admin.Builder#inboxRetention}, unless forced, and records of received messages, which have
      * no topic and so no handler.
      *
-     * <p>An item that blocks its key keeps its place. An item that its key has gone on without gets a new sequence, and so goes
-     * to the end of the key. Such items of one batch keep their order; of several batches, those that died first go first.
-     * To give them their new place, a batch waits for open transactions that stored messages of the same keys, each up to 10 s
-     * or a shorter {@code lock_timeout} of the connection. Then the batch fails with a retryable error; the batches before it
-     * stay done. On SQL Server such items keep their sequence.
+     * <p>An item that blocks its key keeps its place. If the key has gone on without an item, the item gets a new
+     * sequence, and so goes to the end of the key. Such items keep their order within a batch; across batches, those
+     * that died first go first. To give them their new place, a batch waits for open transactions that stored messages
+     * of the same keys: up to 10 s for each, or a shorter {@code lock_timeout} of the connection. After that time the
+     * batch fails with a retryable error; the batches before it stay done. On SQL Server such items keep their sequence.
      */
     public ActionResult requeue(DeadFilter filter, Requeue how) {
         return act(filter, new Action.Requeuing(how, inboxRetention));

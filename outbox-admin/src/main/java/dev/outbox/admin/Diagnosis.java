@@ -9,13 +9,13 @@ package dev.outbox.admin;
  * @param advice what to do; empty if nothing is to be done
  */
 public record Diagnosis(String check, Severity severity, String what, String evidence, String advice) {
-    /** From good to bad; what could not be checked comes last. */
+    /** From good to bad; {@link #SKIPPED} comes last. */
     public enum Severity {
         /** It is as it should be. */
         OK,
-        /** It is good to know. */
+        /** It is worth knowing. */
         NOTE,
-        /** It will hurt, or hurts already. */
+        /** It causes trouble, or is going to. */
         WARN,
         /** It does not work. */
         FAIL,

@@ -16,7 +16,7 @@ public record Discard(String actor, String reason, boolean dryRun) {
         Require.text("reason", reason, MAX_REASON);
     }
 
-    /** Who does it, and why; both are kept in the audit table. */
+    /** Names the operator and the reason; the audit table keeps both. */
     public static Discard by(String actor, String reason) {
         return new Discard(actor, reason, false);
     }

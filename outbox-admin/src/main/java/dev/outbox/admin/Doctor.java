@@ -21,8 +21,8 @@ import java.util.List;
 
 /**
  * Looks for known causes of trouble in production, and says what to do. The doctor changes nothing. It reads catalogs,
- * statistics and small indexes; only a table that is being migrated is read completely. What the login may not see is
- * reported as skipped instead of failing the examination. Thread-safe.
+ * statistics and small indexes; only a table that is being migrated is read completely. If the login may not see
+ * something, the check is reported as skipped, and the examination goes on. Thread-safe.
  */
 public final class Doctor {
     private final AdminDatabase database;
@@ -74,7 +74,7 @@ public final class Doctor {
             check.run(found);
         } catch (SQLException e) {
             found.skipped(
-                    String.valueOf(SqlFailure.of("could not be looked at", e).getMessage()), "", "");
+                    String.valueOf(SqlFailure.of("could not be checked", e).getMessage()), "", "");
         } catch (OutboxException e) {
             found.fail(String.valueOf(e.getMessage()), "", "");
         }
@@ -98,10 +98,10 @@ public final class Doctor {
         Duration least = skew.isNegative() ? Duration.ZERO : skew;
         if (least.compareTo(limits.clockSkew()) > 0) {
             findings.warn(
-                    "the clocks of this JVM and the database are apart",
+                    "the clocks of this JVM and the database differ",
                     "by at least " + least,
-                    "leases go by the database's clock and are safe, but due times that the application gives and the times"
-                            + " people compare are not; let both follow the same time server");
+                    "leases use the database's clock and are safe, but due times that the application sets and times that"
+                            + " people compare are not; synchronise both with the same time server");
         }
         findings.okIfNothingFound("the clocks of this JVM and the database agree");
     }

@@ -41,7 +41,7 @@ public final class DoctorLimits {
         return copy;
     }
 
-    /** How far the clocks of this JVM and the database may be apart. Default: 2 seconds. */
+    /** How much the clocks of this JVM and the database may differ. Default: 2 seconds. */
     public DoctorLimits clockSkew(Duration clockSkew) {
         DoctorLimits copy = new DoctorLimits(this);
         copy.clockSkew = Require.notNegative("clockSkew", clockSkew);
@@ -76,7 +76,7 @@ public final class DoctorLimits {
         return copy;
     }
 
-    /** How many transactions back a replication slot may keep rows. Default: 1,000,000. */
+    /** For how many transactions a replication slot may keep dead rows from vacuum. Default: 1,000,000. */
     public DoctorLimits slotAge(long slotAge) {
         DoctorLimits copy = new DoctorLimits(this);
         copy.slotAge = slotAge;

@@ -25,7 +25,7 @@ final class ItemChecks {
             findings.warn(
                     stuck.items() + " items have a lease that ended, and no poller took them back",
                     "the oldest ended " + stuck.oldest() + " ago",
-                    "pollers look for ended leases by themselves: see that one runs for these topics");
+                    "pollers find ended leases by themselves: make sure that one runs for these topics");
         }
         findings.okIfNothingFound("no lease is stuck");
     }
@@ -40,7 +40,7 @@ final class ItemChecks {
                     blocked.stream().limit(KEYS_NAMED).map(ItemChecks::text).collect(Collectors.joining(", ")),
                     dead
                             ? "requeue or discard the Dead item, then its key goes on"
-                            : "look at the error of the item; it is tried again by itself");
+                            : "look at the error of the item; it is retried automatically");
         }
         findings.okIfNothingFound("no key is held back");
     }
@@ -61,8 +61,8 @@ final class ItemChecks {
             findings.warn(
                     "Done items are not removed",
                     "about " + done + " items, the oldest Done for " + oldest.toDays() + " days",
-                    "give the outbox or inbox of a poller retention(...), and see that its purge does not fail: its log says"
-                            + " so. Remove what is there with Admin.purge(...)");
+                    "set retention(...) on the outbox or inbox of a poller, and look in its log for a purge that fails."
+                            + " Remove the existing items with Admin.purge(...)");
         }
         findings.okIfNothingFound("Done items do not pile up");
     }

@@ -25,7 +25,7 @@ public record ItemDetail(
         return payloadBase64 == null ? null : Base64.getDecoder().decode(payloadBase64);
     }
 
-    /** Without headers and payload, which may be confidential. */
+    /** Describes the item without headers and payload, which may be confidential. */
     @Override
     public String toString() {
         return "ItemDetail[item=" + item + ", contentType=" + contentType + "]";

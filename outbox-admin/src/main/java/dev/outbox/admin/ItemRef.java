@@ -5,12 +5,12 @@ import dev.outbox.jdbc.TableKind;
 import java.util.UUID;
 
 /**
- * Names one work item and its table: {@code outbox/0199…} or {@code inbox/0199…}.
+ * Identifies one work item and its table: {@code outbox/0199…} or {@code inbox/0199…}.
  *
  * @param id the work item's id
  */
 public record ItemRef(TableKind kind, String id) {
-    /** @throws IllegalArgumentException if the id is no UUID */
+    /** @throws IllegalArgumentException if the id is not a UUID */
     public ItemRef {
         Require.present("kind", kind);
         id = uuid(Require.present("id", id));

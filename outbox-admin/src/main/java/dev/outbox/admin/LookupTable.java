@@ -85,8 +85,8 @@ final class LookupTable {
                 return;
             }
         }
-        throw new OutboxException("no index of table \"" + table.name() + "\" has the " + by
-                + ", so that all of its rows would have to be read, more than " + SMALL
+        throw new OutboxException("table \"" + table.name() + "\" has no index on the " + by
+                + ", so the search would have to read all of its rows, more than " + SMALL
                 + "; create the lookup indexes with OutboxMigrations.installLookup(...), which cost each enqueue a"
                 + " little");
     }

@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One page of a list: a number of items, from the start or from the end of the page before. Items that are added or removed
- * between two pages shift nothing. Immutable.
+ * One page of a list: a number of items, from the start or from the end of the page before. If items are added or
+ * removed between two calls, the later page does not shift. Immutable.
  */
 public final class Page {
     private static final int MAX_SIZE = 1_000;
@@ -68,7 +68,8 @@ public final class Page {
     }
 
     static IllegalArgumentException malformed(String token) {
-        return new IllegalArgumentException("\"" + token + "\" is not the end of a page; take it from the page before");
+        return new IllegalArgumentException(
+                "\"" + token + "\" is not the token of a page; take it from the page before");
     }
 
     Page movedTo(Map<TableKind, String> ends) {

@@ -62,8 +62,8 @@ final class PollerChecks {
                     "items of topic " + topic.topic() + " are due, and no poller delivers them",
                     topic.items() + " items, the oldest for " + topic.oldest()
                             + (topic.lastError() == null ? "" : "; last error: " + topic.lastError()),
-                    "see that a poller claims the topic: its topics(...) or routes say which topics it claims; if the"
-                            + " type is unknown, start a version that knows it");
+                    "make sure that a poller claims the topic: its topics(...) or routes say which ones it claims;"
+                            + " if the type is unknown, start a version that knows it");
         }
     }
 

@@ -25,7 +25,7 @@ public record Requeue(String actor, String reason, Duration delay, int rate, boo
         Require.between("rate", rate, ALL_AT_ONCE, MAX_RATE);
     }
 
-    /** Who does it, and why; both are kept in the audit table. All items are due at once by default. */
+    /** Names the operator and the reason; the audit table keeps both. All items are due at once by default. */
     public static Requeue by(String actor, String reason) {
         return new Requeue(actor, reason, Duration.ZERO, ALL_AT_ONCE, false, false);
     }

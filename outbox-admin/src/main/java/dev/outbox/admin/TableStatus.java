@@ -8,16 +8,16 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How a table is doing.
+ * The status of a table.
  *
- * @param table with its schema
- * @param phase of its layout, 0 to 4; a table before phase 3 has no other figures
- * @param counts by topic and status; Done is among them only in {@link Admin#statusExactly}
+ * @param table the table's name, with its schema
+ * @param phase the phase of its layout, 0 to 4; a table before phase 3 has no other figures
+ * @param counts how many items each topic has in each status; includes Done only in {@link Admin#statusExactly}
  * @param done how many items are Done
  * @param doneIsAbout whether {@code done} is an estimate
- * @param blocked at most 100 keys
- * @param throughput empty if no Done item is kept
- * @param pollers those in the table of the pollers; empty if there is no such table
+ * @param blocked the blocked keys, at most 100
+ * @param throughput how fast items become Done; empty if no Done item is kept
+ * @param pollers the pollers in the table {@code outbox_pollers}; empty if there is no such table
  */
 public record TableStatus(
         TableKind kind,

@@ -37,7 +37,7 @@ final class Tally {
                 show(item);
             } else {
                 String obstacle = action.obstacle(item);
-                skip(item.ref(), obstacle == null ? "another transaction has it locked, or changed it" : obstacle);
+                skip(item.ref(), obstacle == null ? "another transaction has locked or changed it" : obstacle);
             }
         }
     }

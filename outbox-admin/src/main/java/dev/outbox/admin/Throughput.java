@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How fast items become Done, measured over the last 10,000 that are still there.
+ * How fast items become Done, measured over the last 10,000 Done items that are still stored.
  *
  * @param sample how many items were measured
  * @param perSecond items per second, over the last five minutes or a shorter time that 10,000 items took

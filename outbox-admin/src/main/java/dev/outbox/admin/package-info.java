@@ -1,4 +1,7 @@
-/** For people who operate outboxes and inboxes; start at {@link dev.outbox.admin.Admin}. What is internal is not API. */
+/**
+ * The API for operators of outboxes and inboxes: start at {@link dev.outbox.admin.Admin}. The internal packages are not
+ * API.
+ */
 @NullMarked
 package dev.outbox.admin;
 

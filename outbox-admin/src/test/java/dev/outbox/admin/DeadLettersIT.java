@@ -224,7 +224,7 @@ class DeadLettersIT {
         assertThatThrownBy(() -> Page.first(0)).hasMessageContaining("between 1 and 1000, was 0");
         assertThatThrownBy(() -> Page.after("nonsense", 5)).hasMessageContaining("nonsense");
         assertThatThrownBy(() -> dead.list(DeadFilter.all(), Page.after("outbox@7", 5)))
-                .hasMessageContaining("not the end of a page");
+                .hasMessageContaining("not the token of a page");
         assertThatThrownBy(() -> Requeue.by(" ", "x")).hasMessage("actor must not be blank");
         assertThatThrownBy(() -> Discard.by("anna", "")).hasMessage("reason must not be blank");
         assertThatThrownBy(() -> REQUEUE.perSecond(0)).hasMessageContaining("rate must be between 1");

@@ -44,8 +44,8 @@ abstract class MigrationCommand extends TableCommand {
                         .toList();
         if (!missing.isEmpty()) {
             throw CliException.notFound("there is no " + String.join(" and no ", missing)
-                    + "; name it with --outbox or --inbox, as schema.table if it is in a schema where the database"
-                    + " does not look by itself, or create it with outbox migrate apply --install");
+                    + "; name it with --outbox or --inbox, as schema.table if it is in a schema that the database"
+                    + " does not search by default, or create it with outbox migrate apply --install");
         }
         return present;
     }

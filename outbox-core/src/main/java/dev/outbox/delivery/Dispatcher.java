@@ -62,7 +62,7 @@ final class Dispatcher {
             } catch (RuntimeException | Error e) {
                 delivering.takeQueued().forEach(delivery::finish);
                 throw new OutboxException(
-                        "the executor of poller " + options.name() + " takes no work; is it shut down?", e, true);
+                        "the executor of poller " + options.name() + " accepts no work; is it shut down?", e, true);
             }
         }
     }

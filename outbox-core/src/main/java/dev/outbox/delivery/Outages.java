@@ -16,7 +16,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Which failures of a destination show that it cannot be reached, whatever the message. */
+/** Recognises the failures that show that a destination cannot be reached, whatever the message. */
 public final class Outages {
     private static final int MOST_CAUSES = 20;
 

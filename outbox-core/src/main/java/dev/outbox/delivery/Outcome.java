@@ -3,7 +3,7 @@ package dev.outbox.delivery;
 import dev.outbox.internal.Require;
 import java.time.Duration;
 
-/** What a batch destination answers for one item. */
+/** The result that a batch destination returns for one item. */
 public sealed interface Outcome {
     /** The item was delivered. */
     static Outcome done() {

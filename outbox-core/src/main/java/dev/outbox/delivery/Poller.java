@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
  * statement, so that none waits for another: at most four at a time, mostly two. A transactional destination uses one more
  * per item under way. Any number of pollers, in one JVM or many, may share a source's table.
  *
- * <p>Only {@link #close()} ends a poller. An exception or {@link Error} of a destination is a failed attempt. An exception or
- * error in one of its own threads, {@link OutOfMemoryError} included, is logged, told to listeners and reported with the
- * heartbeat; the thread goes on after a second.
+ * <p>Only {@link #close()} ends a poller. An exception or {@link Error} of a destination is a failed attempt. An
+ * exception or error in one of its own threads, {@link OutOfMemoryError} included, is logged, and reported to listeners
+ * and with the heartbeat; the thread continues after a second.
  *
  * <p>Thread-safe: any method may be called from any thread, a destination's included.
  */
@@ -66,7 +66,7 @@ public final class Poller implements AutoCloseable {
         this.purge = new PurgeLoop(context);
     }
 
-    /** A poller over this source, still to be given a destination. */
+    /** The builder of a poller over this source; it still needs a destination. */
     public static PollerBuilder from(Source source) {
         return new PollerBuilder(source);
     }
@@ -75,7 +75,7 @@ public final class Poller implements AutoCloseable {
      * Starts polling; does nothing if the poller is running. Returns at once: if the database is down, the poller waits for
      * it.
      *
-     * @throws IllegalStateException if it was closed
+     * @throws IllegalStateException if the poller was closed
      */
     public synchronized Poller start() {
         synchronized (starting) {
@@ -105,12 +105,12 @@ public final class Poller implements AutoCloseable {
      * destination may be called with now.
      *
      * @return how many items were claimed
-     * @throws IllegalStateException if it was started or closed
+     * @throws IllegalStateException if the poller was started or closed
      */
     public synchronized int pollOnce() {
         if (state.get() != State.NEW) {
             throw new IllegalStateException(
-                    "poller " + options.name() + " was started or closed; pollOnce() is for one that is not started");
+                    "poller " + options.name() + " was started or closed; pollOnce() needs a poller that was not");
         }
         try {
             return poll.once();
@@ -137,9 +137,10 @@ public final class Poller implements AutoCloseable {
     }
 
     /**
-     * Stops claiming and at once gives back the items whose delivery has not begun; their attempt is not counted. Waits for
-     * deliveries under way until the drain timeout, then interrupts them. The items of those that return are given back; their
-     * attempt stays counted. A delivery that ignores the interrupt keeps its lease until it expires.
+     * Stops claiming and at once gives back the items whose delivery has not begun; their attempt is not counted. Waits
+     * for deliveries under way until the drain timeout, then interrupts them. If an interrupted delivery returns, its
+     * item is given back, and the attempt stays counted. A delivery that ignores the interrupt keeps its lease until it
+     * expires.
      *
      * <p>Idempotent; a second call waits for the first. A call by a destination or a listener returns at once, and the poller
      * closes on another thread.

@@ -110,16 +110,18 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** Stored with each item that it claims, for operators. Default: process id, host and a number. */
+    /**
+     * The poller's name, stored with each item that it claims, for operators. Default: process id, host and a number.
+     */
     public PollerBuilder name(String name) {
         this.name = Require.text("name", name, 255);
         return this;
     }
 
     /**
-     * The most items per claim, 1 to 5,000. Within these bounds the size follows what the destination takes in about half a
-     * second, but is never smaller than what the workers take at once. The poller holds up to two batches at a time. Default:
-     * 10 to 500.
+     * The bounds of the number of items per claim, 1 to 5,000. Within them the size follows what the destination takes
+     * in about half a second, but is never smaller than what the workers take at once. The poller holds up to two
+     * batches at a time. Default: 10 to 500.
      */
     public PollerBuilder batchSize(int min, int max) {
         this.minBatch = Require.between("batchSize min", min, 1, 5_000);
@@ -152,9 +154,9 @@ public final class PollerBuilder {
     }
 
     /**
-     * Where deliveries run, for instance on virtual threads. The poller never shuts it down. An item is given back without
-     * counting an attempt if the executor refuses it, or has not begun it {@link #maxDeliveryTime} after the first lease.
-     * Default: threads of the poller's own.
+     * Where deliveries run, for instance on virtual threads. The poller never shuts it down. An item is given back
+     * without counting an attempt if the executor refuses it, or has not begun it {@link #maxDeliveryTime} after the
+     * item was first leased. Default: threads of the poller's own.
      */
     public PollerBuilder executor(Executor executor) {
         this.executor = Require.present("executor", executor);
@@ -171,8 +173,8 @@ public final class PollerBuilder {
     }
 
     /**
-     * After this long a delivery is interrupted and counts as failed, 10 ms to 1 day; a batch of several items is called
-     * again in halves. Default: 5 min.
+     * How long a delivery may take, 10 ms to 1 day. After that it is interrupted and counts as failed; a batch of
+     * several items is called again in halves. Default: 5 min.
      */
     public PollerBuilder maxDeliveryTime(Duration maxDeliveryTime) {
         this.maxDeliveryTime = Require.between("maxDeliveryTime", maxDeliveryTime, SHORTEST, DAY);
@@ -180,28 +182,28 @@ public final class PollerBuilder {
     }
 
     /**
-     * An item older than this becomes Dead instead of being put off once more without counting an attempt. That concerns items
-     * put off by {@link RetryAfterException}, because their destination cannot be reached or accepts nothing, or because their
-     * {@link UnknownTypeException type} is unknown. The age counts from when the item was first due, and anew from a requeue.
-     * 10 ms to 366 days. Default: 7 days.
+     * The age from which an item becomes Dead instead of being put off once more without counting an attempt. Items are
+     * put off because of a {@link RetryAfterException}, because their destination cannot be reached or accepts nothing,
+     * or because their {@link UnknownTypeException type} is unknown. The age counts from when the item was first due,
+     * and starts anew with a requeue. 10 ms to 366 days. Default: 7 days.
      */
     public PollerBuilder maxAge(Duration maxAge) {
         this.maxAge = Require.between("maxAge", maxAge, SHORTEST, YEAR);
         return this;
     }
 
-    /** Default: {@link RetryPolicy#standard()}. */
+    /** When failed items are retried, and how often. Default: {@link RetryPolicy#standard()}. */
     public PollerBuilder retry(RetryPolicy retry) {
         this.retry = Require.present("retry", retry);
         return this;
     }
 
     /**
-     * Which exceptions show that the destination cannot be reached, whatever the message. They count as no attempt. A
-     * destination may also say so itself, with {@link DestinationUnavailableException} or {@link
-     * Outcome#unavailable}. Timeouts and lost connections need not be included: while the
-     * destination accepts nothing they are treated as an outage, and otherwise they count. Default: {@link Outages#connectFailures()}; yours replaces it,
-     * so combine them with {@code Outages.connectFailures().or(...)}.
+     * Which exceptions show that the destination cannot be reached, whatever the message. Such a failure does not count
+     * as an attempt. A destination may also report an outage itself, with {@link DestinationUnavailableException} or
+     * {@link Outcome#unavailable}. Timeouts and lost connections need not be included: while the destination accepts
+     * nothing they are treated as an outage, and otherwise they count. Default: {@link Outages#connectFailures()}; yours
+     * replaces it, so combine them with {@code Outages.connectFailures().or(...)}.
      */
     public PollerBuilder outage(Predicate<Throwable> outage) {
         this.outage = Require.present("outage", outage);
@@ -215,9 +217,9 @@ public final class PollerBuilder {
     }
 
     /**
-     * The pause after a poll that found nothing; it grows from {@code min} to {@code max}. A message goes unnoticed for {@code
-     * max} at most, unless its transaction commits long after it stored the message: then a sweep finds it, mostly within a
-     * second. Default: 50 ms to 1 s; each 10 ms to 1 day.
+     * The pause after a poll that found nothing; it grows from {@code min} to {@code max}. A message goes unnoticed for
+     * {@code max} at most, unless its transaction commits long after it stored the message: then a sweep finds it,
+     * usually within a second. Default: 50 ms to 1 s; each 10 ms to 1 day.
      */
     public PollerBuilder idle(Duration min, Duration max) {
         this.minIdle = Require.between("idle min", min, SHORTEST, DAY);
@@ -238,10 +240,10 @@ public final class PollerBuilder {
     }
 
     /**
-     * The poller claims only these topics, so that several pollers can share one table. Default: the topics with a route, if the destination is
-     * {@link Routes} without {@link Routes#otherwise otherwise} or {@link TransactionalRoutes} that {@link
-     * UnroutedTopic#LEAVE leave} others; with any other destination all. An item of another topic holds back its key for
-     * this poller too.
+     * The poller claims only these topics, so that several pollers can share one table. Default: the topics with a
+     * route, if the destination is {@link Routes} without {@link Routes#otherwise otherwise} or {@link
+     * TransactionalRoutes} that {@link UnroutedTopic#LEAVE leave} others; with any other destination, all topics. An
+     * item of another topic holds back its key for this poller too.
      */
     public PollerBuilder topics(String... topics) {
         for (String topic : topics) {
@@ -250,7 +252,7 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** Adds something that wakes this poller. Default: none here; {@link WorkQueue#poller()} gives the table's own. */
+    /** Adds a wake-up for this poller. Default: none; {@link WorkQueue#poller()} adds the wake-up of its table. */
     public PollerBuilder wakeUp(WakeUp wakeUp) {
         wakeUps.add(Require.present("wakeUp", wakeUp));
         return this;
@@ -268,7 +270,7 @@ public final class PollerBuilder {
         return this;
     }
 
-    /** @throws IllegalStateException if there is no destination, or one by topic without a route */
+    /** @throws IllegalStateException if there is no destination, or a destination by topic has no route */
     public Poller build() {
         if (form == null || destination == null) {
             throw new IllegalStateException(

@@ -92,7 +92,7 @@ abstract class PollerThread {
             left = millisUntil(end);
         }
         if (joined.isAlive()) {
-            LOG.warn("poller {}: did not wait any longer for thread {}", options.name(), joined.getName());
+            LOG.warn("poller {}: stopped waiting for thread {}", options.name(), joined.getName());
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

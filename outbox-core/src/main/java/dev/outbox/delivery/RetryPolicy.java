@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * When a failed item is retried, and when it is given up. The backoff is exponential with jitter: after the n-th failure an
- * item waits for a random time between half and all of {@code min(maxDelay, baseDelay · 2ⁿ⁻¹)}. Items that failed
- * together are not retried together, and no retry follows at once.
+ * When a failed item is retried, and when it is given up. The backoff is exponential with jitter: after the n-th failure
+ * an item waits for a random time between half and all of {@code min(maxDelay, baseDelay · 2ⁿ⁻¹)}. So items that failed
+ * together are not retried together, and no item is retried at once.
  *
  * @param baseDelay 1 ms to 1 day; default 1 s
  * @param maxDelay at least the base delay, at most 30 days; default 5 min

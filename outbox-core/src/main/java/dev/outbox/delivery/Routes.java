@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A destination that leads each topic to a destination of its own. Immutable; made by {@link Destination#byTopic()}.
+ * A destination that routes each topic to a destination of its own. Immutable; made by {@link Destination#byTopic()}.
  *
  * <pre>{@code
  * Destination.byTopic().route("orders.placed", kafka).route("mail.send", smtp)
@@ -29,8 +29,9 @@ public final class Routes implements Destination {
     }
 
     /**
-     * Where items go whose topic has no route. Default: nowhere. A poller then claims only the topics with a route, unless
-     * its {@link PollerBuilder#topics topics} are given; an item of another topic among those fails and is retried.
+     * The destination of items whose topic has no route. Default: none. A poller then claims only the topics with a
+     * route, unless you set its {@link PollerBuilder#topics topics}; an item of one of those topics without a route
+     * fails and is retried.
      */
     public Routes otherwise(Destination destination) {
         return new Routes(destinations, Require.present("destination", destination));

@@ -33,7 +33,7 @@ record Routing(Map<String, ?> destinations, Object otherwise, boolean takesAllTo
         Require.present("destination", destination);
         Map<String, D> all = new LinkedHashMap<>(destinations);
         if (all.putIfAbsent(topic, destination) != null) {
-            throw new IllegalArgumentException("topic " + topic + " has a route already; each topic takes one");
+            throw new IllegalArgumentException("topic " + topic + " has a route already; each topic can have only one");
         }
         return Collections.unmodifiableMap(all);
     }

@@ -32,7 +32,8 @@ final class TransactionalDelivery extends OneByOneDelivery {
         source.replacedIsolation()
                 .ifPresent(isolation -> LOG.warn(
                         "poller {}: the pool's isolation is {}, but the transactions of handlers are READ COMMITTED; a handler"
-                                + " that needs more begins with SET TRANSACTION ISOLATION LEVEL and is repeated when it fails",
+                                + " that needs a stricter level must begin with SET TRANSACTION ISOLATION LEVEL; it is"
+                                + " retried when it fails",
                         options.name(),
                         isolation));
     }

@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transactional destination that leads each topic to a handler of its own. Immutable; made by {@link
+ * A transactional destination that routes each topic to a handler of its own. Immutable; made by {@link
  * TransactionalDestination#byTopic()}.
  *
  * <pre>{@code
@@ -42,7 +42,7 @@ public final class TransactionalRoutes implements TransactionalDestination {
         return new TransactionalRoutes(Routing.with(handlers, topic, handler), otherwise, report);
     }
 
-    /** What becomes of items whose topic has no route. Default: {@link UnroutedTopic#LEAVE}. */
+    /** What happens to items whose topic has no route. Default: {@link UnroutedTopic#LEAVE}. */
     public TransactionalRoutes otherwise(UnroutedTopic otherwise) {
         return new TransactionalRoutes(handlers, Require.present("otherwise", otherwise), report);
     }

@@ -3,15 +3,18 @@ package dev.outbox.delivery;
 /** What {@link TransactionalRoutes} do with an item whose topic has no route. */
 public enum UnroutedTopic {
     /**
-     * The item is left for a poller that has a route for its topic: a poller with these routes claims only their topics. If
-     * the {@link PollerBuilder#topics topics} of the poller are given, an item of one among them without a route is treated as
-     * with {@link #RETRY}. The default.
+     * The item is left for a poller that has a route for its topic: a poller with these routes claims only their topics.
+     * If you set the {@link PollerBuilder#topics topics} of the poller, it treats an item of one of them without a route
+     * as {@link #RETRY} does. The default.
      */
     LEAVE,
     /** The item fails and is retried. */
     RETRY,
     /** The item is Dead at once. */
     DEAD,
-    /** The item is Done unhandled, with a warning in the log and {@link dev.outbox.event.OutboxEvent.Ignored}. */
+    /**
+     * The item becomes Done unhandled; the poller logs a warning and reports {@link
+     * dev.outbox.event.OutboxEvent.Ignored}.
+     */
     IGNORE
 }

@@ -1,11 +1,11 @@
 /**
  * Delivers what is stored: a {@link dev.outbox.delivery.Poller} moves work items from a source to a {@link
- * dev.outbox.delivery.Destination} and settles what became of them.
+ * dev.outbox.delivery.Destination} and settles the outcome.
  *
- * <p>Public are the poller, its builder, the forms of a destination and of routes by topic, the retry policy, and the exceptions
- * and outcomes by which a destination answers. The machinery of the poller is package-private. To understand it, read {@code
- * Poller}, then its threads {@code PollLoop}, {@code SettleLoop}, {@code RenewLoop} and {@code PurgeLoop}, and then {@code
- * Delivery} with one class for each form.
+ * <p>The public types are the poller, its builder, the forms of a destination and of routes by topic, the retry policy,
+ * and the exceptions and outcomes by which a destination answers. The machinery of the poller is package-private. To
+ * understand it, read {@code Poller}, then its threads {@code PollLoop}, {@code SettleLoop}, {@code RenewLoop} and
+ * {@code PurgeLoop}, and then {@code Delivery} with one class for each form.
  */
 @NullMarked
 package dev.outbox.delivery;

@@ -23,7 +23,7 @@ public interface OutboxEvent {
     /** An inbox was given another message under an id that it knows: it was neither stored nor processed. */
     record Conflict(String consumer, String source, String messageId, Receipt receipt) implements OutboxEvent {}
 
-    /** A poller claimed from its source and got so many items; also if it got none. */
+    /** A poller claimed from its source and got this many items, possibly none. */
     record Polled(String poller, int items, Duration took) implements OutboxEvent {}
 
     /** These items were leased to a poller. */
@@ -62,7 +62,7 @@ public interface OutboxEvent {
     /** A destination that was called less often has accepted an item. */
     record DestinationUp(String poller, String topic) implements OutboxEvent {}
 
-    /** So many Done items were removed, because their retention was over. */
+    /** This many Done items were removed, because their retention was over. */
     record Purged(int count) implements OutboxEvent {}
 
     /**
@@ -71,6 +71,6 @@ public interface OutboxEvent {
      */
     record ErrorSurvived(String poller, String where, Throwable error) implements OutboxEvent {}
 
-    /** The source could not be reached or refused; the poller backs off and goes on. */
+    /** The source could not be reached, or refused; the poller backs off and tries again. */
     record PollFailed(String poller, Throwable cause, Duration backoff) implements OutboxEvent {}
 }

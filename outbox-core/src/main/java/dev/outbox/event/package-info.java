@@ -1,4 +1,4 @@
-/** Events: what happens to work items, as a listener is told. Metrics and tracing are built on them. */
+/** The events that report to a listener what happens to work items. Metrics are built on them. */
 @NullMarked
 package dev.outbox.event;
 

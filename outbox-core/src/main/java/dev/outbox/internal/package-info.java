@@ -1,4 +1,4 @@
-/** Shared between the modules of this library. Not API: anything here may change in any release. */
+/** Code that the modules of this library share. Not API: anything here may change in any release. */
 @NullMarked
 package dev.outbox.internal;
 

@@ -6,12 +6,12 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What a claim leased.
+ * The result of a claim.
  *
  * @param ownerToken a fresh token, shared by the items of this claim
  * @param at when the items were claimed, by the source's clock
- * @param items the leased items, by sequence; items of one key are consecutive unfinished items of it
- * @param dead items that had an expired lease and no attempt left, or that cannot be read: they are Dead now
+ * @param items the leased items, by sequence; those of one key are consecutive unfinished items of that key
+ * @param dead items that are Dead now: their lease expired with no attempt left, or they cannot be read
  * @param reclaimed items whose lease had expired and which are Ready again; without their payloads
  * @param more whether another claim may find items right now; if not, the poller waits
  */

@@ -6,14 +6,14 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * What a poller asks for.
+ * The items that a poller asks for, and how they are leased.
  *
- * @param count the most items to lease, 1 to 10,000
- * @param maxBytes a claim ends with the item whose payload brings it to this many bytes, at least 1
+ * @param count the maximum number of items to lease, 1 to 10,000
+ * @param maxBytes the claim ends with the item whose payload brings the sum to this many bytes, at least 1
  * @param lease how long the lease lasts, 10 ms to 1 day, by the source's clock
  * @param maxAttempts an item whose lease expired on this attempt becomes Dead instead of being leased again
  * @param topics claim only these; empty means all
- * @param except do not claim these now: their destination accepts nothing
+ * @param except do not claim these topics now: their destination accepts nothing
  * @param onDead whether an item that becomes Dead at this claim blocks its key
  * @param owner the poller's name, stored for operators
  */
@@ -37,10 +37,10 @@ public record ClaimRequest(
         Require.text("owner", owner, 255);
     }
 
-    /** About 16 MiB. */
+    /** The usual number of bytes, 16 MiB. */
     public static final int STANDARD_BYTES = 16 << 20;
 
-    /** A request for up to {@link #STANDARD_BYTES}, of no excepted topics; Dead items do not block their key. */
+    /** A request for up to {@link #STANDARD_BYTES} that excepts no topic; Dead items do not block their key. */
     public ClaimRequest(int count, Duration lease, int maxAttempts, Set<String> topics, String owner) {
         this(count, STANDARD_BYTES, lease, maxAttempts, topics, Set.of(), OnDead.SKIP, owner);
     }
@@ -53,7 +53,7 @@ public record ClaimRequest(
         return new ClaimRequest(count, maxBytes, lease, maxAttempts, topics, except, onDead, owner);
     }
 
-    /** Only these topics; empty means all. */
+    /** The same request for only these topics; empty means all. */
     public ClaimRequest topics(Set<String> topics) {
         return topics.equals(this.topics)
                 ? this
@@ -70,7 +70,7 @@ public record ClaimRequest(
                 : new ClaimRequest(count, maxBytes, lease, maxAttempts, topics, except, onDead, owner);
     }
 
-    /** Whether items of this topic are asked for. */
+    /** Whether this request is for items of this topic. */
     public boolean wants(String topic) {
         return (topics.isEmpty() || topics.contains(topic)) && !except.contains(topic);
     }

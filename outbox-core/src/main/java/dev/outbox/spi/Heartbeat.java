@@ -5,8 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a poller, as it reports it twice a minute for operators. Times are durations, because a source may have another
- * clock.
+ * The state that a poller reports twice a minute for operators. Times are durations, because the source's clock may
+ * differ.
  *
  * @param poller the poller's name
  * @param version the version of this library

@@ -9,14 +9,14 @@ import org.jspecify.annotations.Nullable;
  * How the lease of one item ends.
  *
  * @param delay for RETRY: how long until it is due again
- * @param error kept as the item's last error; null leaves what is there
- * @param attemptsGivenBack how many attempts are subtracted again, the one counted at claim included
+ * @param error stored as the item's last error; null keeps the existing one
+ * @param attemptsGivenBack how many attempts are subtracted from the count, including the one counted at the claim
  * @param onDead for DEAD: whether the item blocks its key
  */
 public record Settlement(
         Lease lease, Kind kind, Duration delay, @Nullable String error, int attemptsGivenBack, OnDead onDead) {
 
-    /** The most characters of an error; longer ones are cut. */
+    /** The most characters that an error may have; a longer one is cut. */
     public static final int MAX_ERROR = 2_000;
 
     /** How a lease can end. */

@@ -15,16 +15,16 @@ import java.util.Set;
  *       attempt, and never waits for another claim.
  *   <li>A key is claimed only if its head, the lowest unfinished sequence, is Ready and due, and no item of
  *       it is leased, or Dead and blocking it. A claim takes consecutive items of a key from the head on.
- *   <li>Settle and renew change an item only while it is Processing under exactly that owner token. They answer which
- *       leases they did not change: the lease is lost, or another transaction has locked the item's row. They do not
- *       wait for such a lock for longer than a moment, and change all other items.
- *   <li>An item whose lease expired is found by later claims; with no attempt left it becomes Dead. From
- *       its second expiry on it may be put off for up to five minutes.
+ *   <li>Settle and renew change an item only while it is Processing under exactly that owner token. They return the
+ *       leases that they did not change, because the lease is lost or another transaction has locked the item's row.
+ *       They wait for such a lock only for a moment, and change all other items.
+ *   <li>An item whose lease expired is found by later claims; with no attempt left it becomes Dead. From its second
+ *       expiry on, claims may find it up to five minutes later.
  * </ul>
  *
- * <p>One instance belongs to one poller. {@link #claim} and {@link #nextDue} are called by one thread at a
- * time; the other methods may be called at the same moment by another. Methods throw {@link
- * dev.outbox.OutboxException}; after an exception the caller tries again later.
+ * <p>One instance belongs to one poller. {@link #claim} and {@link #nextDue} are called by one thread at a time; the
+ * other methods may be called by other threads at the same time. Methods throw {@link dev.outbox.OutboxException}; after
+ * an exception the caller tries again later.
  */
 public interface Source {
     /** The name that logs show to operators: the name of its table. The default is the name of its class. */
@@ -33,8 +33,8 @@ public interface Source {
     }
 
     /**
-     * The queue that this source reads from, as an object of this process: pollers of the same queue with the same destination
-     * share what they know about the destination. The default shares it with no other source.
+     * Identifies, within this process, the queue that this source reads from: pollers of the same queue with the same
+     * destination share what they know about the destination. By default a source shares its queue with no other source.
      */
     default Object queue() {
         return this;
@@ -51,7 +51,8 @@ public interface Source {
      * of the key under the same token goes back to Ready as well, and its attempt is given back.
      *
      * <p>An item whose row another transaction has locked stays as it is, and so do the later items of its key under the
-     * same token, so that a key is settled in its order. They are answered as locked; the caller settles them again later, together.
+     * same token, so that a key is settled in its order. They are returned as locked; the caller settles them again
+     * later, together.
      */
     Unchanged settle(List<Settlement> settlements);
 
@@ -59,7 +60,7 @@ public interface Source {
     Unchanged renew(List<Lease> leases, Duration length);
 
     /**
-     * How long until the next item will be due that is not due yet; empty if there is none. Items that are due but held
+     * The time until the next item that is not due yet becomes due; empty if there is none. Items that are due but held
      * back by their key do not count, so that no poller spins on a blocked key.
      *
      * @param topics only these; empty means all
@@ -70,7 +71,7 @@ public interface Source {
      * Removes one batch of Done items older than the source's retention, unless another node is purging. It is called again,
      * after a rest, until it removes fewer than 100.
      *
-     * @return how many were removed. The default has no retention.
+     * @return how many were removed. The default removes nothing.
      */
     default int purge() {
         return 0;

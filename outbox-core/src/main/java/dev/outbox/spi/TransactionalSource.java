@@ -9,8 +9,9 @@ import java.util.Set;
 /** A source in a database that can settle in the same transaction as a handler's effects. */
 public interface TransactionalSource extends Source {
     /**
-     * Opens a READ COMMITTED transaction on a connection of the source's own, whatever the default of its pool. A renewal of
-     * the lease, which may come at any time, would make the settle of a stricter one fail.
+     * Opens a READ COMMITTED transaction on a connection of the source's own, whatever the default of its pool. At a
+     * stricter level, a renewal of the lease during the transaction, which may come at any time, would make the settle
+     * fail.
      */
     Transaction begin();
 
@@ -24,8 +25,8 @@ public interface TransactionalSource extends Source {
 
     /**
      * {@link #settle(List)} inside this transaction, as its last statement: the caller then commits, or rolls back when
-     * fenced. It may change settings of the database session that last until the end of the transaction. If another transaction has locked a row, it
-     * waits for a part of the lease at most, and then throws.
+     * fenced. It may change settings of the database session until the end of the transaction. If another transaction
+     * has locked a row, it waits for a part of the lease at most, and then throws.
      *
      * @return the leases that were fenced
      */

@@ -6,7 +6,7 @@ import java.util.Set;
 /**
  * The leases for which a settle or a renewal changed nothing.
  *
- * @param lost another worker owns the item, or it is finished: the call was fenced, and would be again
+ * @param lost another worker owns the item, or it is finished: the call was fenced, and repeating it cannot help
  * @param locked the lease is still held, but another transaction has locked the item's row; the call may be repeated
  */
 public record Unchanged(Set<Lease> lost, Set<Lease> locked) {
@@ -18,12 +18,15 @@ public record Unchanged(Set<Lease> lost, Set<Lease> locked) {
         locked = Set.copyOf(locked);
     }
 
-    /** These are lost and none is locked: the answer of a source that has no foreign locks, or waits for them. */
+    /**
+     * These leases are lost and none is locked: for a source whose rows no other transaction locks, or that waits for
+     * such locks.
+     */
     public static Unchanged lost(Set<Lease> lost) {
         return new Unchanged(lost, Set.of());
     }
 
-    /** The leases of both. */
+    /** The leases of both results. */
     public Unchanged and(Unchanged other) {
         Set<Lease> bothLost = new HashSet<>(lost);
         bothLost.addAll(other.lost);

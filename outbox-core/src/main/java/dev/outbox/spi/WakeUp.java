@@ -1,15 +1,15 @@
 package dev.outbox.spi;
 
 /**
- * Wakes pollers when there may be something to claim. Only a hint: a poller that is never woken finds
+ * Wakes pollers when there may be something to claim. A wake-up is only a hint: a poller that is never woken finds
  * everything by its own idle polls.
  */
 public interface WakeUp {
     /**
-     * From now on runs this whenever something was enqueued. Thread-safe.
+     * Runs the callback whenever something was enqueued, from now on. Thread-safe.
      *
-     * @param wake returns at once
-     * @return closing it ends the subscription
+     * @param wake the callback; it returns at once
+     * @return the subscription, which ends when it is closed
      */
     Subscription subscribe(Runnable wake);
 

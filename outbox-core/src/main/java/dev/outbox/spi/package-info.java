@@ -1,4 +1,4 @@
-/** The interfaces that a place which holds work items implements: {@link dev.outbox.spi.Source} and its values. */
+/** The interfaces to implement for a place that holds work items: {@link dev.outbox.spi.Source} and its values. */
 @NullMarked
 package dev.outbox.spi;
 

@@ -51,7 +51,7 @@ class RoutesTest {
 
         assertThatThrownBy(() -> routes.route("a", to("B")))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("topic a has a route already; each topic takes one");
+                .hasMessage("topic a has a route already; each topic can have only one");
     }
 
     @Test

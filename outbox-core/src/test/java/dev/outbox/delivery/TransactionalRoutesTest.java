@@ -47,7 +47,7 @@ class HandlersTest {
     void aSecondRouteForATopicIsRefused() {
         assertThatThrownBy(() -> routes.route("placed", (c, item) -> {}))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("topic placed has a route already; each topic takes one");
+                .hasMessage("topic placed has a route already; each topic can have only one");
     }
 
     @Test

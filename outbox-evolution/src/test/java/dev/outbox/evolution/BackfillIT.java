@@ -238,7 +238,7 @@ class BackfillIT {
             killed.countDown();
             assertThatThrownBy(run::get)
                     .hasCauseInstanceOf(OutboxException.class)
-                    .hasMessageContaining("run it again to go on where it was");
+                    .hasMessageContaining("run it again to continue");
         } finally {
             killed.countDown();
             job.shutdown();

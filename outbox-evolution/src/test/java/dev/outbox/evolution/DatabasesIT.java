@@ -77,7 +77,7 @@ class DatabasesIT {
             assertThatThrownBy(databases::verify)
                     .isInstanceOf(OutboxException.class)
                     .hasMessageStartingWith("the schema is wrong in 3 places:\n  unreachable/outbox: cannot read table")
-                    .hasMessageContaining("\n  broken/outbox: no column stands for topic");
+                    .hasMessageContaining("\n  broken/outbox: no column was found for topic");
             tenants.remove("unreachable");
             tenants.remove("odd");
             tenants.remove("broken");

@@ -49,7 +49,7 @@ class GuardedReadersIT extends WithLegacyTables {
             assertRefused(Phase.CLEAN, outbox, "publication feed reads the old column Topic");
         }
         assertThat(outbox.report(legacy.dataSource()).toString())
-                .contains("publication whole sends whole rows: its subscribers have to manage")
+                .contains("publication whole sends whole rows: its subscribers have to work")
                 .contains("publication everything sends whole rows");
 
         legacy.run("DROP VIEW monitor; DROP PUBLICATION feed");

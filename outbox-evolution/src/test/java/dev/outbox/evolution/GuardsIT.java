@@ -67,11 +67,11 @@ class GuardsIT extends WithLegacyTables {
                 outbox,
                 "one of the triggers outbox_sync, outbox_sync_update, outbox_sync_named, outbox_sync_veto,"
                         + " outbox_sync_written is missing or disabled",
-                "1 rows say one thing in old columns");
+                "1 rows have other values in old columns");
         assertScriptRefused(Phase.DUAL, outbox, "outbox_sync_written is missing or disabled");
 
         outbox.apply(legacy.dataSource(), Phase.ADDITIVE);
-        assertScriptRefused(Phase.DUAL, outbox, "1 rows say one thing in old columns");
+        assertScriptRefused(Phase.DUAL, outbox, "1 rows have other values in old columns");
         assertThat(outbox.report(legacy.dataSource()).problems())
                 .extracting(Finding::concern)
                 .containsExactly(Concern.DIFFERENT);
@@ -83,7 +83,7 @@ class GuardsIT extends WithLegacyTables {
         assertRefused(
                 Phase.FLIPPED,
                 outbox.refreshInterval(Duration.ofMinutes(1)),
-                "it came to phase 2 less than PT2M ago, so that some nodes may not have noticed");
+                "it came to phase 2 less than PT2M ago, and some nodes may not have noticed");
         assertScriptRefused(Phase.FLIPPED, outbox.refreshInterval(Duration.ofMinutes(1)), "less than PT2M ago");
 
         try (Connection connection = legacy.dataSource().getConnection()) {
@@ -178,9 +178,9 @@ class GuardsIT extends WithLegacyTables {
         assertRefused(
                 Phase.ADDITIVE,
                 outbox,
-                "no column stands for payload",
-                "column CreatedAt is text, which created_on (timestamp with time zone) cannot be made from",
-                "column region is none of the outbox's, must not be null and has no default");
+                "no column was found for payload",
+                "column CreatedAt is text, from which created_on (timestamp with time zone) cannot be made",
+                "column region does not belong to the library, is NOT NULL and has no default");
 
         legacy.run("ALTER TABLE outbox ADD COLUMN topic_ text");
         legacy.run("ALTER TABLE outbox ADD COLUMN [topic__] text");

@@ -110,7 +110,7 @@ class NoticedPhaseIT extends WithLegacyQueues {
         assertThatThrownBy(this::outbox)
                 .isInstanceOf(OutboxException.class)
                 .hasMessage("table \"public.outbox\" is between two phases of its migration, but its comment does not"
-                        + " tell which; restore the line \"dev.outbox phase N\" in it");
+                        + " say which; restore the line \"dev.outbox phase N\" in it");
     }
 
     @Test

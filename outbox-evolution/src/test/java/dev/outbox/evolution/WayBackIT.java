@@ -158,9 +158,9 @@ class WayBackIT {
         assertRefused(
                 outbox,
                 Phase.DUAL,
-                "2 unfinished messages have a key, which phase 2 cannot tell; let them finish first",
+                "2 unfinished messages have a key, which phase 2 cannot represent; let them finish first",
                 "1 unfinished messages have a binary payload",
-                "2 unfinished messages say something in new columns that the old ones cannot hold");
+                "2 unfinished messages have values in new columns that the old ones cannot hold");
         assertThat(outbox.phase(pool)).isEqualTo(Phase.FLIPPED);
 
         legacy.run("UPDATE outbox SET status = 2, processed_on = now() WHERE message_key IS NOT NULL OR payload IS NULL"
@@ -169,7 +169,7 @@ class WayBackIT {
         assertRefused(
                 outbox,
                 Phase.ADDITIVE,
-                "3 unfinished messages have headers, which phase 1 cannot tell; let them finish first",
+                "3 unfinished messages have headers, which phase 1 cannot represent; let them finish first",
                 "1 unfinished messages have a content type",
                 "1 unfinished messages have a tenant",
                 "1 unfinished messages have a priority");
@@ -178,7 +178,7 @@ class WayBackIT {
                 + " WHERE headers IS NOT NULL OR content_type IS NOT NULL OR tenant_id IS NOT NULL OR priority <> 1");
         outbox.back(pool, Phase.ADDITIVE);
         legacy.run("UPDATE outbox SET headers = '{}' WHERE status = 0");
-        assertRefused(outbox, Phase.LEGACY, "1 unfinished messages have headers, which phase 0 cannot tell");
+        assertRefused(outbox, Phase.LEGACY, "1 unfinished messages have headers, which phase 0 cannot represent");
         assertThat(outbox.phase(pool)).isEqualTo(Phase.ADDITIVE);
     }
 
@@ -195,7 +195,7 @@ class WayBackIT {
                 inbox,
                 Phase.DUAL,
                 "1 rows belong to other consumers than billing",
-                "1 rows say something in new columns that the old ones cannot hold");
+                "1 rows have values in new columns that the old ones cannot hold");
 
         legacy.run("DELETE FROM inbox WHERE source = 'web'");
         inbox.back(pool, Phase.DUAL);

@@ -20,7 +20,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Message bodies as JSON, by an explicit list of type names and their classes.
+ * Writes and reads message bodies as JSON, by an explicit list of type names and their classes.
  *
  * <pre>{@code
  * PayloadSerializer serializer = JacksonSerializer.builder()
@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * Outbox outbox = PostgresOutbox.builder(dataSource).serializer(serializer).build();
  * }</pre>
  *
- * <p>Only listed classes are written or read, and each exactly: a subclass is another class. What a message
- * says never decides which class is loaded. The content type is {@value #CONTENT_TYPE}.
+ * <p>Only listed classes are written or read, and each exactly: a subclass is another class. The content of a message
+ * never decides which class is loaded. The content type is {@value #CONTENT_TYPE}.
  *
  * <p>Immutable and thread-safe.
  */
@@ -59,7 +59,7 @@ public final class JacksonSerializer implements PayloadSerializer {
         String name = names.get(body.getClass());
         if (name == null) {
             throw new IllegalArgumentException(body.getClass().getName()
-                    + " has no type name, and one of another class does not count; add type(\"…\", "
+                    + " has no type name, and that of another class does not apply; add type(\"…\", "
                     + body.getClass().getSimpleName() + ".class) to the serializer");
         }
         try {
@@ -98,15 +98,15 @@ public final class JacksonSerializer implements PayloadSerializer {
         } catch (JsonProcessingException e) {
             JsonLocation at = e.getLocation();
             String place = at == null ? "" : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
-            throw new PermanentFailureException("the payload is no body of type " + name + ": "
+            throw new PermanentFailureException("the payload is not a body of type " + name + ": "
                     + e.getClass().getSimpleName() + place);
         } catch (IOException e) {
-            throw new PermanentFailureException("the payload is no body of type " + name + ": "
+            throw new PermanentFailureException("the payload is not a body of type " + name + ": "
                     + e.getClass().getSimpleName());
         }
     }
 
-    /** The types, and the mapper. Not thread-safe. */
+    /** Lists the types, and takes the mapper. Not thread-safe. */
     public static final class Builder {
         private final Map<String, Class<?>> classes = new LinkedHashMap<>();
         private final Map<Class<?>, String> names = new LinkedHashMap<>();
@@ -117,8 +117,8 @@ public final class JacksonSerializer implements PayloadSerializer {
         /**
          * Adds a type. Name and class may each be listed once.
          *
-         * @param name what travels in the header {@value PayloadSerializer#TYPE_HEADER}, 1 to 255 characters; it
-         *     outlives the class, so give it a version
+         * @param name the type name, which travels in the header {@value PayloadSerializer#TYPE_HEADER}, 1 to 255
+         *     characters; it outlives the class, so give it a version
          * @param type a class that Jackson can write and read as it is, best a record; not an interface and not
          *     an abstract class
          */
@@ -138,12 +138,12 @@ public final class JacksonSerializer implements PayloadSerializer {
         }
 
         /**
-         * A mapper of one's own, which is copied as it is now. Default: one that writes dates and times as ISO 8601
-         * text, keeps their offsets, ignores properties it does not know, so that a message may gain some, and
-         * refuses anything behind the JSON value.
+         * Sets a mapper of your own, which is copied in its current state. Default: one that writes dates and times as
+         * ISO 8601 text, keeps their offsets, ignores unknown properties, so that a message may gain new ones, and
+         * refuses any text after the JSON value.
          *
          * @throws IllegalArgumentException if default typing is active: it puts class names on the wire, and loads
-         *     what a message names
+         *     classes that a message names
          */
         public Builder mapper(ObjectMapper mapper) {
             ObjectMapper copy = Require.present("mapper", mapper).copy();

@@ -116,7 +116,7 @@ class JacksonSerializerTest {
     void aClassThatIsNotListedIsRefused() {
         assertThatThrownBy(() -> serializer.encode("text"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("java.lang.String has no type name, and one of another class does not count; add"
+                .hasMessage("java.lang.String has no type name, and that of another class does not apply; add"
                         + " type(\"…\", String.class) to the serializer");
     }
 
@@ -150,7 +150,7 @@ class JacksonSerializerTest {
     void contentThatDoesNotFitIsAPermanentFailureThatDoesNotRepeatIt(String content) {
         assertThatThrownBy(() -> serializer.decode(json("account.v1", content), Account.class))
                 .isInstanceOf(PermanentFailureException.class)
-                .hasMessageMatching("the payload is no body of type account\\.v1: \\w+ at line \\d+, column \\d+")
+                .hasMessageMatching("the payload is not a body of type account\\.v1: \\w+ at line \\d+, column \\d+")
                 .hasMessageNotContaining("sesame")
                 .hasNoCause();
     }

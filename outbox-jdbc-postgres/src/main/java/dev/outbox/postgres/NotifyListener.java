@@ -98,7 +98,7 @@ final class NotifyListener {
                 return Duration.ZERO;
             }
             if (heard) {
-                LOG.debug("nothing is heard any more on channel {}, connecting anew", channel);
+                LOG.debug("no notifications arrive any more on channel {}, connecting again", channel);
                 connection.abort();
                 return Duration.ZERO;
             }
@@ -147,7 +147,7 @@ final class NotifyListener {
 
     private void succeeded() {
         if (failures > 0 || deafTests > 0) {
-            LOG.info("NOTIFY on channel {} is heard again", channel);
+            LOG.info("NOTIFY on channel {} is received again", channel);
         }
         failures = 0;
         deafTests = 0;
@@ -156,9 +156,9 @@ final class NotifyListener {
     private Duration deaf() {
         if (deafTests == 0) {
             LOG.warn(
-                    "NOTIFY on channel {} is sent but not heard: LISTEN needs a session of its own, which a pooler in"
-                            + " transaction mode (PgBouncer) does not give; pollers find by polling. Give notify(...)"
-                            + " a DataSource that connects to PostgreSQL directly",
+                    "NOTIFY on channel {} is sent but not received: LISTEN needs a session of its own, which a pooler in"
+                            + " transaction mode (PgBouncer) does not give; pollers find messages by polling. Give"
+                            + " notify(...) a DataSource that connects to PostgreSQL directly",
                     channel);
         }
         return times.retest(deafTests++);
@@ -167,7 +167,7 @@ final class NotifyListener {
     private Duration failed(Exception e) {
         Duration pause = times.retry(failures);
         if (failures++ == 0 && !isStopping()) {
-            LOG.warn("cannot listen on channel {}, trying again; pollers find by polling", channel, e);
+            LOG.warn("cannot listen on channel {}, trying again; pollers find messages by polling", channel, e);
         } else {
             LOG.debug("cannot listen on channel {}, trying again in {}", channel, pause, e);
         }

@@ -237,7 +237,8 @@ final class NotifySender {
         private void failed(Exception e) {
             hangUp();
             if (failures++ == 0) {
-                LOG.warn("cannot send NOTIFY on channel {}, trying again; pollers find by polling", channel, e);
+                LOG.warn(
+                        "cannot send NOTIFY on channel {}, trying again; pollers find messages by polling", channel, e);
             } else {
                 LOG.debug("cannot send NOTIFY on channel {}", channel, e);
             }

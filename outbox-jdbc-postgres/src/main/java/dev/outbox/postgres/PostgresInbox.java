@@ -7,12 +7,13 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens an inbox in a PostgreSQL table, for one consumer. Building it looks at the table once and fails early and clearly;
- * after that no call reads the catalog, least of all inside a caller's transaction.
+ * Opens an inbox in a PostgreSQL table, for one consumer. {@code build()} looks at the table once, and fails if the
+ * table is not usable. After that no call reads the catalog inside a caller's transaction. During the migration of a
+ * legacy table, the library looks at the table from time to time, on a connection of the data source.
  *
- * <p>Several consumers may share a table: each gets every message once. A legacy table is for one consumer until it has come
- * to phase 3, and in phase 0 the library cannot check that. The data source is used for the poller, for purge and for single
- * records; receive and enqueue use the caller's own connection.
+ * <p>Several consumers may share a table: each gets every message once. A legacy table is for one consumer until its
+ * migration has reached phase 3; in phase 0 the library cannot check that. The data source is used for the poller, for
+ * purge and for single records; receive and enqueue use the caller's own connection.
  */
 public final class PostgresInbox {
     private PostgresInbox() {}
@@ -36,7 +37,7 @@ public final class PostgresInbox {
         }
 
         /**
-         * Looks at the table.
+         * Looks at the table and opens the inbox.
          *
          * @throws IllegalStateException if there is no consumer
          * @throws IllegalArgumentException if options contradict each other: a retention shorter than maxRedelivery

@@ -37,8 +37,8 @@ final class PostgresNotify implements RemoteWakeUp {
     static DataSource own(DataSource own, DataSource ofTable) {
         Require.present("notify", own);
         if (own == ofTable) {
-            throw new IllegalArgumentException("notify needs a DataSource of its own, was that of the table itself: it"
-                    + " keeps connections, which a pool would miss; give it one that connects directly");
+            throw new IllegalArgumentException("notify(...) needs a DataSource of its own, was that of the table: it"
+                    + " keeps its connections, which the pool would then lack; give it one that connects directly");
         }
         return own;
     }

@@ -7,8 +7,9 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens an outbox in a PostgreSQL table. Building it looks at the table once and fails early and clearly; after that no call
- * reads the catalog, least of all inside a caller's transaction.
+ * Opens an outbox in a PostgreSQL table. {@code build()} looks at the table once, and fails if the table is not usable.
+ * After that no call reads the catalog inside a caller's transaction. During the migration of a legacy table, the
+ * library looks at the table from time to time, on a connection of the data source.
  *
  * <p>The data source is used for the poller and for purge; enqueue uses the caller's own connection.
  */
@@ -33,17 +34,16 @@ public final class PostgresOutbox {
         }
 
         /**
-         * Wakes the pollers of other processes too, by {@code NOTIFY}, wherever a commit is known to wake those of
-         * this JVM. Each process sends at most one every 10 ms, after commit and on a background thread: no caller
-         * fails because of it, and no commit waits for it. While a poller runs, another thread listens; there is
-         * nothing to close.
+         * Wakes the pollers of other processes too, by {@code NOTIFY}, after each commit that wakes those of this JVM.
+         * Each process sends at most one every 10 ms, after commit and on a background thread: no caller fails because
+         * of it, and no commit waits for it. While a poller runs, another thread listens; there is nothing to close.
          *
          * <p>It takes up to two connections of this data source and keeps them, so it must not be the pool of the
-         * application. LISTEN does not work through a pooler in transaction mode: the library notices that and warns
-         * of it, and the pollers find messages by polling. Default: off.
+         * application. LISTEN does not work through a pooler in transaction mode: the library notices that and logs a
+         * warning, and the pollers find messages by polling. Default: off.
          *
-         * @param own connects to the same database with the PostgreSQL JDBC driver, directly; a
-         *     {@code PGSimpleDataSource} is good
+         * @param own connects to the same database with the PostgreSQL JDBC driver, directly, for example a {@code
+         *     PGSimpleDataSource}
          */
         public Builder notify(DataSource own) {
             this.notify = PostgresNotify.own(own, dataSource());
@@ -51,7 +51,7 @@ public final class PostgresOutbox {
         }
 
         /**
-         * Looks at the table.
+         * Looks at the table and opens the outbox.
          *
          * @throws IllegalArgumentException if options contradict each other
          * @throws OutboxException if the database cannot be reached, or the table is missing or not an outbox,

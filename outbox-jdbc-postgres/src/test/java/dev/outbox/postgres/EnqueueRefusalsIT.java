@@ -131,7 +131,7 @@ class EnqueueRefusalsIT {
         refused(
                 Message.to("orders"),
                 IllegalArgumentException.class,
-                "message to orders has no payload; call payload(...), with an empty text if there is nothing to say");
+                "message to orders has no payload; call payload(...), with an empty text if there is no content");
     }
 
     @Test
@@ -183,7 +183,8 @@ class EnqueueRefusalsIT {
             refused(
                     set.apply(unpaired),
                     IllegalArgumentException.class,
-                    field + " contains an unpaired surrogate at position 1, which is no character; remove it, or send"
+                    field
+                            + " contains an unpaired surrogate at position 1, which is not a character; remove it, or send"
                             + " the payload as bytes");
         }
     }

@@ -124,7 +124,7 @@ class NotifyFailureIT extends NotifyScenario {
         try (CapturedLog log = new CapturedLog()) {
             subscriptions.add(notify(own.dataSource(), impatient()).subscribe(() -> {}));
             await().until(() -> own.count("LISTEN") >= 3);
-            assertThat(log.warnings("is sent but not heard")).hasSize(1);
+            assertThat(log.warnings("is sent but not received")).hasSize(1);
             assertThat(log.warnings("DataSource that connects to PostgreSQL directly"))
                     .hasSize(1);
 

@@ -251,7 +251,7 @@ class NotifyIT extends NotifyScenario {
         DataSource pool = database.pool(2);
         assertThatThrownBy(() -> PostgresOutbox.builder(pool).notify(pool))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("notify needs a DataSource of its own");
+                .hasMessageStartingWith("notify(...) needs a DataSource of its own");
         assertThatThrownBy(() -> outbox(foreign()))
                 .isInstanceOf(OutboxException.class)
                 .hasMessageContaining("does not unwrap to org.postgresql.PGConnection");

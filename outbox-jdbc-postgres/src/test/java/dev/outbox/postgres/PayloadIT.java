@@ -263,8 +263,8 @@ class PayloadIT {
         assertThat(roundTrip(outbox, full).headers()).hasSize(8);
         assertThatThrownBy(() -> commit(outbox, full.header("h7", "x".repeat(left + 1))))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("headers of the message to t have 65537 bytes as JSON, the limit is 65536; move what is"
-                        + " large into the payload");
+                .hasMessage("headers of the message to t have 65537 bytes as JSON, the limit is 65536; move large"
+                        + " values into the payload");
     }
 
     @Test

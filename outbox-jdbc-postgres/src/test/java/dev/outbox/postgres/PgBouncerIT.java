@@ -172,7 +172,7 @@ class PgBouncerIT {
                     .to(item -> delivered.incrementAndGet())
                     .idle(Duration.ofMillis(50), Duration.ofMillis(50))
                     .start());
-            await().until(() -> log.warnings("is sent but not heard").size() == 1);
+            await().until(() -> log.warnings("is sent but not received").size() == 1);
 
             outbox.transaction(
                     bouncer.dataSource(),

@@ -60,7 +60,7 @@ final class SqlServerChange {
             row.next();
             return row.getInt(1);
         } catch (SQLException e) {
-            throw SqlFailure.of("cannot see whether the transaction goes on", e);
+            throw SqlFailure.of("cannot check whether the transaction is still open", e);
         }
     }
 }

@@ -66,8 +66,8 @@ final class SqlServerHandling {
             return SqlServerLocks.failure(what, e);
         }
         String message = what + ": the handler's transaction ended before the handler did, so part of its effects is"
-                + " lost and nothing is committed; let a deadlock (1205) out of the handler instead of going on after"
-                + " it, and neither commit nor roll back in it";
+                + " lost and nothing is committed; let the handler rethrow a deadlock (1205) instead of going on after"
+                + " it, and neither commit nor roll back in the handler";
         return new OutboxException(message, new SQLException(message, "40001", e.getErrorCode()), true);
     }
 }

@@ -6,9 +6,9 @@ import dev.outbox.jdbc.internal.queue.InboxOptions;
 import javax.sql.DataSource;
 
 /**
- * Opens an inbox in a SQL Server table, for one consumer. Building it looks at the table once and fails early and clearly;
- * after that no call reads the catalog inside a caller's transaction. While the table is on its way from a legacy layout, the
- * library looks at it from time to time, on a connection of the data source.
+ * Opens an inbox in a SQL Server table, for one consumer. {@code build()} looks at the table once, and fails if the
+ * table is not usable. After that no call reads the catalog inside a caller's transaction. During the migration of a
+ * legacy table, the library looks at the table from time to time, on a connection of the data source.
  *
  * <p>Several consumers may share a table: each gets every message once. The data source is used for the poller, for purge and
  * for single records; receive and enqueue use the caller's own connection.
@@ -27,22 +27,22 @@ public final class SqlServerInbox {
         }
 
         /**
-         * The application that receives: all its instances give the same name, another application gives another. 1 to
-         * 255 characters, not blank, no space at the end. Required. An application that changes its name receives all
-         * messages again.
+         * The name of the application that receives: all its instances use the same name, other applications use other
+         * names. 1 to 255 characters, not blank, no space at the end. Required. An application that changes its name
+         * receives all messages again.
          */
         @Override
         public Builder consumer(String consumer) {
             if (consumer != null && !consumer.isBlank() && consumer.endsWith(" ")) {
                 throw new IllegalArgumentException(
-                        "consumer must not end with a space, which SQL Server ignores when it" + " compares, was \""
-                                + consumer + "\"");
+                        "consumer must not end with a space, which SQL Server ignores in comparisons, was \"" + consumer
+                                + "\"");
             }
             return super.consumer(consumer);
         }
 
         /**
-         * Looks at the table.
+         * Looks at the table and opens the inbox.
          *
          * @throws IllegalStateException if there is no consumer
          * @throws IllegalArgumentException if options contradict each other: a retention shorter than maxRedelivery

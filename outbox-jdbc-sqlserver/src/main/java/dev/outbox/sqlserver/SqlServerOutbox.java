@@ -6,9 +6,9 @@ import dev.outbox.jdbc.internal.queue.OutboxOptions;
 import javax.sql.DataSource;
 
 /**
- * Opens an outbox in a SQL Server table. Building it looks at the table once and fails early and clearly; after that no call
- * reads the catalog inside a caller's transaction. While the table is on its way from a legacy layout, the library looks at
- * it from time to time, on a connection of the data source.
+ * Opens an outbox in a SQL Server table. {@code build()} looks at the table once, and fails if the table is not usable.
+ * After that no call reads the catalog inside a caller's transaction. During the migration of a legacy table, the
+ * library looks at the table from time to time, on a connection of the data source.
  *
  * <p>The data source is used for the poller and for purge; enqueue uses the caller's own connection.
  */
@@ -31,7 +31,7 @@ public final class SqlServerOutbox {
         }
 
         /**
-         * Looks at the table.
+         * Looks at the table and opens the outbox.
          *
          * @throws IllegalArgumentException if options contradict each other
          * @throws OutboxException if the database cannot be reached, or the table is missing or not an outbox

@@ -188,7 +188,7 @@ final class SqlServerSchema {
         for (Column column : table.columns().values()) {
             Column other = found.put(logical(column.name()), column);
             if (other != null) {
-                problems.add("it has two columns for one thing, [" + other.name() + "] and [" + column.name()
+                problems.add("it has two columns for the same value, [" + other.name() + "] and [" + column.name()
                         + "]: rename or remove one of them");
             }
         }
@@ -205,8 +205,8 @@ final class SqlServerSchema {
         }
         for (Column stranger : found.values()) {
             if (!stranger.filled()) {
-                problems.add("column [" + stranger.name() + "] is none of the library's, must not be null and has no"
-                        + " default, so that no message can be stored: give it a default or allow nulls");
+                problems.add("column [" + stranger.name() + "] does not belong to the library, is NOT NULL and has no"
+                        + " default, so no message can be stored: give it a default or allow nulls");
             }
         }
         if (missing.isEmpty()) {

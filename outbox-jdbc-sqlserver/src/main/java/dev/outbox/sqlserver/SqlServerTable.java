@@ -281,7 +281,7 @@ record SqlServerTable(
         }
         if (limit.ascii && value.chars().anyMatch(c -> c > 127)) {
             throw new OutboxException(logical + " has characters that are not ASCII, which in " + phase
-                    + " of the schema table \"" + name + "\" cannot hold for sure; do without them" + remedy);
+                    + " of the schema table \"" + name + "\" cannot store reliably; remove them" + remedy);
         }
     }
 }

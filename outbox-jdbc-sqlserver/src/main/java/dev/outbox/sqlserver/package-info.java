@@ -1,4 +1,4 @@
-/** The outbox and the inbox in SQL Server tables. */
+/** The outbox and the inbox on SQL Server: start at {@link dev.outbox.sqlserver.SqlServerOutbox}. */
 @NullMarked
 package dev.outbox.sqlserver;
 

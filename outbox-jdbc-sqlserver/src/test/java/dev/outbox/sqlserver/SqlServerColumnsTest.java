@@ -199,7 +199,7 @@ class SqlServerColumnsTest {
         for (Phase phase : List.of(Phase.LEGACY, Phase.ADDITIVE, Phase.DUAL, Phase.FLIPPED)) {
             assertThatThrownBy(() -> opened(phase).check(message))
                     .isInstanceOf(OutboxException.class)
-                    .hasMessageContaining("must be in phase 4 for a message id that is no UUID");
+                    .hasMessageContaining("must be in phase 4 for a message id that is not a UUID");
             opened(phase)
                     .check(Message.to("t")
                             .id("0b6c5d0e-7a54-4f0e-9c2d-0d6a3c1f5e77")

@@ -254,7 +254,7 @@ class SqlServerSchemaTest {
                         table(table.name(), columns, table.indexes().values()), false))
                 .singleElement()
                 .asString()
-                .contains("column [Region] is none of the library's, must not be null and has no default");
+                .contains("column [Region] does not belong to the library, is NOT NULL and has no default");
     }
 
     @Test

@@ -4,7 +4,7 @@ import dev.outbox.OutboxException;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** The databases that the library works with. */
+/** The databases that the library supports. */
 public enum Database {
     POSTGRES("PostgreSQL"),
     SQLSERVER("Microsoft SQL Server");
@@ -15,13 +15,13 @@ public enum Database {
         this.product = product;
     }
 
-    /** As the driver names it. */
+    /** The product name that the driver reports. */
     public String product() {
         return product;
     }
 
     /**
-     * What this connection leads to, as its driver says.
+     * The database of this connection, as its driver reports it.
      *
      * @throws OutboxException if it is neither
      */
@@ -32,7 +32,7 @@ public enum Database {
                 return database;
             }
         }
-        throw new OutboxException("the library does not know the database \"" + product
+        throw new OutboxException("the library does not support the database \"" + product
                 + "\"; use PostgreSQL or SQL Server, each with its own driver");
     }
 }

@@ -2,27 +2,27 @@ package dev.outbox.jdbc;
 
 import java.time.Duration;
 
-/** How far a table is on its way from a legacy layout to the canonical one. */
+/** How far the migration of a table from a legacy layout to the canonical one has come. */
 public enum Phase {
-    /** As the old application made it; nothing of ours in it. */
+    /** The table is as the old application made it; the library has added nothing. */
     LEGACY("0"),
-    /** New columns beside the old ones, kept equal by the database; rows of before wait for the backfill. */
+    /** New columns stand beside the old ones, and the database keeps both equal; existing rows wait for the backfill. */
     ADDITIVE("1"),
-    /** Every row has both sides; claims go by the new columns. */
+    /** Every row has values in both the old and the new columns; claims use the new ones. */
     DUAL("2"),
-    /** Only the new columns count; the database fills the old ones for those who still read them. */
+    /** Only the new columns count; the database fills the old ones for applications that still read them. */
     FLIPPED("3"),
     /**
      * The old columns are gone, and the canonical names that they had taken are in use. Only tables that needed an
      * interim name pass through it, between {@link #FLIPPED} and {@link #CLEAN}.
      */
     RENAMING("3 renaming"),
-    /** As if freshly installed. */
+    /** The table is as if newly installed. */
     CLEAN("4");
 
     /**
-     * How often a library looks at a table that is not canonical yet, if not told otherwise; a migration step waits for
-     * twice of it.
+     * How often the library looks at a table that is not canonical yet, by default; a migration step waits for twice as
+     * long.
      */
     public static final Duration REFRESH_INTERVAL = Duration.ofSeconds(5);
 
@@ -32,7 +32,7 @@ public enum Phase {
         this.mark = mark;
     }
 
-    /** As the table's comment has it. */
+    /** The phase as the table's comment states it. */
     public String mark() {
         return mark;
     }

@@ -19,23 +19,26 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Counts and times what happens to the work items of one table. Given to its outbox or inbox as a listener, it hears
- * of what is enqueued and of what all its pollers in this JVM do:
+ * Counts and times what happens to the work items of one table. Add it as a listener to the table's outbox or inbox:
+ * then it receives the events of each enqueue and of all its pollers in this JVM.
  *
  * <pre>{@code
  * OutboxMetrics metrics = OutboxMetrics.of(registry, "outbox");
  * Outbox outbox = PostgresOutbox.builder(dataSource).listener(metrics).build();
  * }</pre>
  *
- * <p>Every meter has the tag {@code table}; those about items have {@code topic} too. Names and meanings are in {@code
- * docs/reference/metrics.md}. A listener that is told of an event only adds to meters: it waits for nothing and asks no
- * database. What only the table knows, the backlog and its age, is apart: {@link TableGauges}. Thread-safe.
+ * <p>Every meter has the tag {@code table}; those about items have {@code topic} too. {@code docs/reference/metrics.md}
+ * lists names and meanings. On an event this listener only updates meters: it never waits, and queries no database.
+ * {@link TableGauges} shows the backlog and its age, which only the table knows. Thread-safe.
  */
 public final class OutboxMetrics implements OutboxListener {
-    /** More topics than this share the tag {@value #OTHER_TOPICS}: every one costs the monitoring some twenty series. */
+    /**
+     * The most topics with a tag of their own; all further topics share the tag {@value #OTHER_TOPICS}. Each topic costs
+     * the monitoring system some twenty series.
+     */
     public static final int MAX_TOPICS = 100;
 
-    /** The topic of what exceeds {@link #MAX_TOPICS}. */
+    /** The tag of all topics beyond {@link #MAX_TOPICS}. */
     public static final String OTHER_TOPICS = "other";
 
     private final MeterRegistry registry;
@@ -76,7 +79,7 @@ public final class OutboxMetrics implements OutboxListener {
     }
 
     /**
-     * @param table the value of the tag {@code table}, by which several outboxes and inboxes are told apart
+     * @param table the value of the tag {@code table}, which distinguishes several outboxes and inboxes
      */
     public static OutboxMetrics of(MeterRegistry registry, String table) {
         return of(registry, table, Clock.systemUTC());

@@ -18,14 +18,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How full a table is, as gauges. The table is asked when somebody looks at a gauge, but at most every {@link
- * #REFRESH_INTERVAL}, however many look and however often. A table that does not answer makes the gauges {@code NaN}, and is
- * asked again after as long.
+ * Shows the backlog of a table as gauges. Reading a gauge queries the table, but at most once per {@link
+ * #REFRESH_INTERVAL}, however many readers there are. If the table cannot be read, the gauges are {@code NaN}, and the
+ * next query comes after the same interval.
  *
- * <p>The figures are those of the table, whoever works on it: bind them in one process, or in each and look at one.
+ * <p>The figures are those of the whole table, not of one process: bind them in one process, or in each process and use
+ * the figures of one.
  */
 public final class TableGauges {
-    /** The least time between two questions to the table. */
+    /** The shortest time between two queries of the table. */
     public static final Duration REFRESH_INTERVAL = Duration.ofSeconds(15);
 
     private static final Logger LOG = LoggerFactory.getLogger(TableGauges.class);
@@ -45,8 +46,8 @@ public final class TableGauges {
     }
 
     /**
-     * Adds the gauges of the outbox or inbox that this looks at, each up to {@link Backlog#MOST}. A table before phase
-     * 3 of its migration counts nothing.
+     * Adds the gauges of the outbox or inbox that {@code admin} reads, each up to {@link Backlog#MOST}. A table before
+     * phase 3 of its migration counts nothing.
      *
      * @param table the value of the tag {@code table}, as given to {@link OutboxMetrics}
      */
@@ -66,10 +67,10 @@ public final class TableGauges {
     }
 
     /**
-     * Adds gauges of figures from elsewhere, of a source of your own for instance.
+     * Adds gauges of other figures, for instance those of a source of your own.
      *
      * @param table the value of the tag {@code table}, as given to {@link OutboxMetrics}
-     * @param reading asks the table
+     * @param reading reads the figures
      */
     public static void bind(MeterRegistry registry, String table, Supplier<TableReading> reading) {
         bind(registry, table, reading, System::nanoTime);
@@ -86,7 +87,7 @@ public final class TableGauges {
                 registry,
                 "outbox.oldest.age",
                 "seconds",
-                "For how long the oldest item that is due has been",
+                "For how long the oldest due item has been due",
                 full -> full.oldestDue().toMillis() / 1_000.0);
     }
 
@@ -127,7 +128,7 @@ public final class TableGauges {
             last = source.get();
         } catch (RuntimeException e) {
             last = null;
-            LOG.warn("gauges of {}: the table cannot be read, asking again after {}", table, REFRESH_INTERVAL, e);
+            LOG.warn("gauges of {}: the table cannot be read, trying again after {}", table, REFRESH_INTERVAL, e);
         } finally {
             askedAt = ticker.getAsLong();
             asked = true;

@@ -50,11 +50,11 @@ final class TopicMeters {
         this.done = counter("outbox.done", "Items delivered and settled");
         this.retried = counter("outbox.retried", "Attempts that failed and will be repeated");
         this.dead = counter("outbox.dead", "Items given up");
-        this.ignored = counter("outbox.ignored", "Items settled without having been handled, for want of a handler");
+        this.ignored = counter("outbox.ignored", "Items settled unhandled, because their topic had no route");
         this.released = counter("outbox.released", "Items given back without a verdict");
         this.fenced = counter("outbox.fenced", "Settles that came too late and changed nothing");
         this.leaseLost = counter("outbox.lease.lost", "Items dropped or interrupted because their lease was over");
-        this.deliveryTime = timer("outbox.delivery.time", "Time the destination took for an item that it took");
+        this.deliveryTime = timer("outbox.delivery.time", "Time that the destination took to accept an item");
         this.latency = timer("outbox.latency", "Time from an item being stored to its being delivered");
     }
 

@@ -1,4 +1,4 @@
-/** What happens to work items as Micrometer meters. */
+/** Reports what happens to work items as Micrometer meters. */
 @NullMarked
 package dev.outbox.micrometer;
 

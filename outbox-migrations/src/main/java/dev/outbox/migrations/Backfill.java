@@ -21,14 +21,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fills the new columns of the rows that are older than these columns, in small transactions beside those of the applications.
+ * Fills the new columns of the rows that are older than these columns, in small transactions, while applications use the
+ * table.
  *
- * <p>Only the rows that exist at its start need it: every later row is complete from the start. So it first lists them in a
- * table of its own, in the order in which they are to be numbered, and then works through the list in ranges. One transaction
- * completes the rows of a range and deletes them from the list. It may be killed at any point; started again, it continues
- * where it was. It leaves rows that another transaction has locked for the next round, so it waits for no lock and cannot be
- * part of a deadlock. On SQL Server, where locks on indexes can still cause a deadlock, it repeats the transaction. It ends
- * when the list is empty and no row is incomplete.
+ * <p>Only the rows that exist at its start need it: every later row is complete from the start. So it first lists them
+ * in a table of its own, in the order in which they are to be numbered, and then works through the list in ranges. One
+ * transaction completes the rows of a range and deletes them from the list. It may be killed at any point; when it is
+ * started again, it continues where it stopped. It leaves rows that another transaction has locked for the next round,
+ * so it waits for no lock and cannot be part of a deadlock. On SQL Server, where locks on indexes can still cause a
+ * deadlock, it repeats the transaction. It ends when the list is empty and no row is incomplete.
  *
  * <p>Immutable and thread-safe; two runs at once do no harm.
  */
@@ -139,8 +140,7 @@ public final class Backfill {
                 connection.setAutoCommit(autoCommit);
             }
         } catch (SQLException e) {
-            throw SqlFailure.of(
-                    "backfill of \"" + upgrade.table() + "\" failed; run it again to go on where it was", e);
+            throw SqlFailure.of("backfill of \"" + upgrade.table() + "\" failed; run it again to continue", e);
         }
     }
 

@@ -9,11 +9,11 @@ import java.util.Locale;
  * @param table the table, with its schema
  * @param done the rows that this run has completed
  * @param remaining the rows that are left
- * @param elapsed since this run began
+ * @param elapsed the time since this run began
  * @param waitingFor why it waits before it continues; empty if it does not wait
  */
 public record BackfillProgress(String table, long done, long remaining, Duration elapsed, String waitingFor) {
-    /** One plain line. */
+    /** The progress in one line of text. */
     @Override
     public String toString() {
         long rate = done * 1_000 / Math.max(1, elapsed.toMillis());

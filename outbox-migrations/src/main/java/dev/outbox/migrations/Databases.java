@@ -15,7 +15,7 @@ import javax.sql.DataSource;
 /**
  * The same tables in many databases, for example one per tenant. Each table has a phase of its own.
  *
- * <p>A method handles each table of each database in turn; if one fails, the others are handled all the same. Immutable and
+ * <p>A method handles each table of each database in turn; if one fails, the others are still handled. Immutable and
  * thread-safe.
  */
 public final class Databases {
@@ -33,7 +33,7 @@ public final class Databases {
             return failure.isEmpty();
         }
 
-        /** A line for people. */
+        /** The result in one line, for people. */
         @Override
         public String toString() {
             return database + "/" + table + ": "
@@ -56,7 +56,7 @@ public final class Databases {
     }
 
     /**
-     * @param dataSources by the names that results and errors call them
+     * @param dataSources the databases by name; results and errors use these names
      * @param upgrades the tables that each of them has
      */
     public static Databases of(Map<String, DataSource> dataSources, Upgrade... upgrades) {

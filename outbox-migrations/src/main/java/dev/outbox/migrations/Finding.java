@@ -4,28 +4,31 @@ import dev.outbox.jdbc.Phase;
 import java.util.Set;
 
 /**
- * Something about a table that is not as it should be, or not yet.
+ * A problem with a table, or something that is still missing for a later phase.
  *
- * @param concern its kind
+ * @param concern the kind of finding
  * @param text for people: what was found, where, and what to do
  * @param rows how many rows are affected; 0 if it is not about rows
- * @param wrong whether it is wrong in the phase the table is in
+ * @param wrong whether it is an error in the table's current phase
  * @param blocks the phases that the table cannot go to until this is corrected
  */
 public record Finding(Concern concern, String text, long rows, boolean wrong, Set<Phase> blocks) {
     /** Kinds of findings. */
     public enum Concern {
-        /** A column that must be there is not. */
+        /** A required column is missing. */
         COLUMN_MISSING,
         /** A column has another type or collation than it must have. */
         COLUMN_TYPE,
-        /** A column allows nulls and must not, or the other way round; or it needs a value that the library does not write. */
+        /**
+         * A column allows nulls but must not, or must allow nulls but does not; or it requires a value that the library
+         * does not write.
+         */
         COLUMN_NULLABILITY,
-        /** An index that must be there is not. */
+        /** A required index is missing. */
         INDEX_MISSING,
         /** An index was left invalid by a failed build. */
         INDEX_INVALID,
-        /** The trigger that keeps old and new equal is missing or disabled. */
+        /** The trigger that keeps old and new columns equal is missing or disabled. */
         SYNC_MISSING,
         /** The new columns of rows are not filled yet. */
         NOT_BACKFILLED,
@@ -35,7 +38,7 @@ public record Finding(Concern concern, String text, long rows, boolean wrong, Se
         RULE_BROKEN,
         /** An application has recently written old columns only. */
         OLD_WRITER,
-        /** A view, a publication, a foreign key or the like uses an old column. */
+        /** A view, a publication, a foreign key or a similar object uses an old column. */
         OLD_READER,
         /** A step began and was interrupted. */
         INTERRUPTED,

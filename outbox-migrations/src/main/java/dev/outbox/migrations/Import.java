@@ -11,7 +11,7 @@ public final class Import {
     private Import() {}
 
     /**
-     * From a table of events per entity, whose rows are deleted or get a {@code sent_at} once they are sent.
+     * The script for a table of events per entity, whose rows are deleted or get a {@code sent_at} once they are sent.
      *
      * @param topic the topic of all messages, because the table has none
      */
@@ -21,7 +21,7 @@ public final class Import {
                 .replace("${topic}", topic.replaceAll("\\R", " "));
     }
 
-    /** From a table of events per tenant and aggregate that are pending, published or failed. */
+    /** The script for a table of events per tenant and aggregate that are pending, published or failed. */
     public static String tenantEvents(String sourceTable, String outboxTable) {
         return render("postgres/import/tenant_events.sql", sourceTable, outboxTable);
     }

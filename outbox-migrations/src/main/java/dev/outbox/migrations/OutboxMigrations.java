@@ -21,13 +21,13 @@ import javax.sql.DataSource;
 /**
  * Creates the canonical outbox and inbox tables.
  *
- * <p>There are three ways to run the same plain SQL: {@link #install} or {@link #installIfMissing} run it, {@link #render}
- * prints it for a DBA, and Flyway users add the location {@value #POSTGRES_LOCATION} or {@value
- * #SQLSERVER_LOCATION} with the placeholder {@code outbox_table}. The same for an inbox: {@link #installInbox}, {@link
- * #installInboxIfMissing}, {@link #renderInbox}, and {@value #POSTGRES_INBOX_LOCATION} or {@value
- * #SQLSERVER_INBOX_LOCATION} with {@code inbox_table}; the two sequences of
- * scripts are numbered independently, so with Flyway each needs a history table of its own. A method that takes a data source
- * asks it which {@link Database} it is.
+ * <p>There are three ways to run the same plain SQL: {@link #install} or {@link #installIfMissing} run it, {@link
+ * #render} prints it for a DBA, and Flyway users add the location {@value #POSTGRES_LOCATION} or {@value
+ * #SQLSERVER_LOCATION} with the placeholder {@code outbox_table}. For an inbox, use {@link #installInbox}, {@link
+ * #installInboxIfMissing} or {@link #renderInbox}, or with Flyway {@value #POSTGRES_INBOX_LOCATION} or {@value
+ * #SQLSERVER_INBOX_LOCATION} with {@code inbox_table}. The scripts of the outbox and of the inbox are numbered
+ * independently, so with Flyway each needs a history table of its own. A method that takes a data source finds out which
+ * {@link Database} it leads to.
  */
 public final class OutboxMigrations {
     /** The Flyway location of the PostgreSQL scripts; their one placeholder is {@code outbox_table}. */
@@ -58,9 +58,9 @@ public final class OutboxMigrations {
 
     /**
      * The Flyway location of a phase of an {@link Upgrade}, on either database, for the tables that the placeholders
-     * {@code outbox_table}, {@code inbox_table} and {@code inbox_consumer} name. Each phase has one of its own: Flyway
-     * applies everything it finds, and phases are releases apart. The location of {@link Phase#RENAMING} does nothing for
-     * tables that do not need it.
+     * {@code outbox_table}, {@code inbox_table} and {@code inbox_consumer} name. Each phase has a location of its own,
+     * because Flyway applies everything that it finds, and each phase needs a release of its own. The location of {@link
+     * Phase#RENAMING} does nothing for tables that do not need it.
      *
      * @param phase any but {@link Phase#LEGACY}
      */
@@ -78,7 +78,7 @@ public final class OutboxMigrations {
     }
 
     /**
-     * Creates this table, all of it or nothing.
+     * Creates this table and everything that belongs to it, or nothing.
      *
      * @param table {@code name} or {@code schema.name}; the schema must exist
      * @throws OutboxException if it exists already, or the database refused

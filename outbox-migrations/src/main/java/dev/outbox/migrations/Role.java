@@ -19,7 +19,9 @@ public enum Role {
     POLLER,
     /** Reads everything but payloads. */
     VIEWER,
-    /** Requeues, discards and purges. The audit table keeps a record of it, which this role cannot change. */
+    /**
+     * Requeues, discards and purges. The audit table records each of these actions; this role cannot change the records.
+     */
     OPERATOR;
 
     /**

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
  *
  * @param table its name, with its schema
  * @param phase the phase it is in
- * @param since when it came there, if that is known
+ * @param since when it reached this phase, if that is known
  * @param next the phase after it; the current phase if that is the last one
  * @param findings what is wrong, or prevents a phase
  */
@@ -32,7 +32,7 @@ public record TableReport(String table, Phase phase, Optional<Instant> since, Ph
                 .toList();
     }
 
-    /** For people: the phase, and a line for each finding. */
+    /** The report for people: the phase, and a line for each finding. */
     @Override
     public String toString() {
         return table + ": " + phase + since.map(instant -> " since " + instant).orElse("")

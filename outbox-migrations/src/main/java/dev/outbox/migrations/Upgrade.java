@@ -20,11 +20,11 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes one legacy table to the canonical layout, phase by phase, while applications work it.
+ * Takes one legacy table to the canonical layout, phase by phase, while applications use it.
  *
- * <p>Each step is plain SQL made for the columns that were found: {@link #apply} runs it, {@link #render} prints the same
- * for a DBA. Every step may be repeated; a step that must not run yet refuses, and says why. The data source tells which
- * database it is. Immutable and thread-safe.
+ * <p>Each step is plain SQL made for the columns that were found: {@link #apply} runs it, {@link #render} prints the
+ * same for a DBA. Every step may be repeated; a step that must not run yet refuses, and says why. The upgrade finds out
+ * from the data source which database it is. Immutable and thread-safe.
  */
 public final class Upgrade {
     /** The longest suffix is that of a check during the renaming. */
@@ -54,7 +54,7 @@ public final class Upgrade {
     /**
      * The upgrade of an inbox.
      *
-     * @param consumer the consumer that the rows of the legacy table belong to, which had only one
+     * @param consumer the consumer that the rows of the legacy table belong to; such a table has only one
      */
     public static Upgrade inbox(String table, String consumer) {
         return new Upgrade(
@@ -72,7 +72,7 @@ public final class Upgrade {
     }
 
     /**
-     * How often the applications look for the phase (default {@link Phase#REFRESH_INTERVAL}). Phases 3 and 4 wait for twice
+     * How often the applications check the phase (default {@link Phase#REFRESH_INTERVAL}). Phases 3 and 4 wait for twice
      * this time after the phase before, and so does the way back to phase 0.
      */
     public Upgrade refreshInterval(Duration interval) {
@@ -80,7 +80,7 @@ public final class Upgrade {
     }
 
     /**
-     * How long no application may have written old columns alone before the table goes to phases 3 and 4 (default ten
+     * How long no application may have written only old columns before the table goes to phase 3 or 4 (default ten
      * minutes).
      */
     public Upgrade quietFor(Duration length) {
@@ -89,9 +89,9 @@ public final class Upgrade {
 
     /**
      * How long a change waits for a lock before it gives up (default 1.3 seconds), because other transactions queue up
-     * behind it, and for how long it is tried again (default five minutes). The online build of an index waits for open
-     * transactions: on PostgreSQL up to the patience, because no transaction queues up behind it; on SQL Server one and a
-     * half times as long as a change, and then it is tried again.
+     * behind it, and for how long the change is retried (default five minutes). The online build of an index waits for
+     * open transactions: on PostgreSQL for {@code patience} at most, because no transaction queues up behind it; on SQL
+     * Server for one and a half times {@code timeout}, and then it is retried.
      */
     public Upgrade lockTimeout(Duration timeout, Duration patience) {
         return with(new UpgradeOptions(timeout, patience, options.refreshInterval(), options.quietFor()));
@@ -152,7 +152,7 @@ public final class Upgrade {
      * Takes the table to this phase, or repeats the step that leads there if the table is in it already. {@link Phase#RENAMING} includes its
      * backfill, and does nothing for a table that needs no interim names.
      *
-     * @throws OutboxException if the table is not ready for it, with the reasons; or the database refused
+     * @throws OutboxException if the table is not ready for it, with the reasons, or if the database refused
      */
     public void apply(DataSource dataSource, Phase phase) {
         String what = "cannot take table \"" + name + "\" to " + phase;
@@ -180,8 +180,8 @@ public final class Upgrade {
     }
 
     /**
-     * Asks, without changing anything, whether {@link #apply} would refuse: before Flyway is called, for instance, where a
-     * refusal would be a failed migration.
+     * Checks, without changing anything, whether {@link #apply} would refuse. Call it before Flyway, for instance, for
+     * which a refusal is a failed migration.
      *
      * @throws OutboxException if it would, with all reasons
      */
@@ -194,8 +194,8 @@ public final class Upgrade {
      * them, the table's marker says phase 0, and the step waits until all applications have noticed.
      *
      * @param phase the phase to go back to
-     * @throws OutboxException if the table is in another phase than the one after it, or if rows that are not finished have
-     *     something that the old columns cannot hold
+     * @throws OutboxException if the table is in another phase than the one after it, or if unfinished rows have values
+     *     that the old columns cannot hold
      */
     public void back(DataSource dataSource, Phase phase) {
         String what = "cannot take table \"" + name + "\" back to " + phase;

@@ -1,4 +1,7 @@
-/** The tables this library needs, as plain SQL: start at {@link dev.outbox.migrations.OutboxMigrations}. */
+/**
+ * Creates and upgrades the tables that the library needs, with plain SQL: start at {@link
+ * dev.outbox.migrations.OutboxMigrations}.
+ */
 @NullMarked
 package dev.outbox.migrations;
 

@@ -10,8 +10,8 @@ import dev.outbox.internal.Require;
 import io.opentelemetry.api.OpenTelemetry;
 
 /**
- * Wraps what is traced: an outbox, whose messages then carry the {@code traceparent} of the span that enqueued them, and
- * destinations, whose deliveries then belong to the trace that the item's {@code traceparent} names.
+ * Adds tracing by wrapping an outbox, whose messages then carry the {@code traceparent} of the span that enqueued them,
+ * and destinations, whose deliveries then belong to the trace that the item's {@code traceparent} names.
  *
  * <pre>{@code
  * OutboxTracing tracing = OutboxTracing.create(openTelemetry);
@@ -21,7 +21,7 @@ import io.opentelemetry.api.OpenTelemetry;
  *
  * <p>The items of an inbox carry the {@code traceparent} that came with the message, so there only the handlers are
  * wrapped. Spans name topic, message id, correlation id and the type of a failure; never payload, headers, keys or an
- * exception's text. Names and attributes are in {@code docs/reference/tracing.md}. Immutable and thread-safe.
+ * exception's text. {@code docs/reference/tracing.md} lists names and attributes. Immutable and thread-safe.
  */
 public final class OutboxTracing {
     private final Spans spans;
@@ -37,7 +37,7 @@ public final class OutboxTracing {
 
     /**
      * Each call that enqueues is a producer span. A message that has a {@code traceparent} already keeps it. Everything
-     * else is the given outbox's own.
+     * else works as in the given outbox.
      */
     public Outbox outbox(Outbox outbox) {
         return new TracedOutbox(spans, Require.present("outbox", outbox));
@@ -46,12 +46,14 @@ public final class OutboxTracing {
     /**
      * Each delivery is a consumer span, a child of the one that enqueued the item, and current during the call.
      *
-     * @throws IllegalArgumentException for {@link Routes}: a poller has to see each of them to know whether it accepts messages
+     * @throws IllegalArgumentException for {@link Routes}: a poller has to see the destination of each route to know
+     *     whether it accepts messages
      */
     public Destination to(Destination destination) {
         if (Require.present("destination", destination) instanceof Routes) {
-            throw new IllegalArgumentException("wrap what each route leads to, route(topic, tracing.to(...)), not the"
-                    + " routes as a whole: the poller has to see each of them to know whether it accepts messages");
+            throw new IllegalArgumentException(
+                    "wrap the destination of each route, route(topic, tracing.to(...)), not the"
+                            + " routes as a whole: the poller has to see each of them to know whether it accepts messages");
         }
         return new TracedDestination(spans, destination);
     }
@@ -62,15 +64,15 @@ public final class OutboxTracing {
     }
 
     /**
-     * As {@link #to}, for a destination or handler whose effects commit with the item.
+     * As {@link #to}, for a destination or handler whose effects commit with the settle of the item.
      *
-     * @throws IllegalArgumentException for {@link TransactionalRoutes}: a poller has to see each of them to know whether it
-     *     accepts messages
+     * @throws IllegalArgumentException for {@link TransactionalRoutes}: a poller has to see the handler of each route to
+     *     know whether it accepts messages
      */
     public TransactionalDestination inTransaction(TransactionalDestination destination) {
         if (Require.present("destination", destination) instanceof TransactionalRoutes) {
             throw new IllegalArgumentException(
-                    "wrap what each route leads to, route(topic, tracing.inTransaction(...)), not the"
+                    "wrap the handler of each route, route(topic, tracing.inTransaction(...)), not the"
                             + " routes as a whole: the poller has to see each of them to know whether it accepts messages");
         }
         return new TracedTransactionalDestination(spans, destination);

@@ -6,9 +6,9 @@ import dev.outbox.spi.Lease;
 import java.util.List;
 
 /**
- * What one source leased in several claims, one after the other.
+ * The items that one source leased in several consecutive claims.
  *
- * @param all the claims in their order; including those that found nothing
+ * @param all the claims in their order, including those that found nothing
  */
 public record Claims(List<Claim> all) {
     public Claims {
@@ -46,9 +46,9 @@ public record Claims(List<Claim> all) {
     }
 
     /**
-     * The lease under which this item came last.
+     * The lease of this item from the last claim that returned it.
      *
-     * @throws AssertionError if it did not come
+     * @throws AssertionError if no claim returned it
      */
     public Lease lease(String itemId) {
         return leases().stream()

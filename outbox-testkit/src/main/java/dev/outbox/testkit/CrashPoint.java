@@ -25,9 +25,9 @@ import java.util.Set;
 public enum CrashPoint {
     /** The process dies between deliver and settle: nothing that it does later reaches the source. */
     BEFORE_SETTLE,
-    /** The first settle fails, and has changed nothing. */
+    /** The first settle fails and changes nothing. */
     SETTLE_FAILS,
-    /** The first settle has changed the rows, but its answer is lost. */
+    /** The first settle changes the rows, but its answer is lost. */
     SETTLE_UNANSWERED,
     /**
      * Another worker takes the items before they are delivered, and the poller does not notice: its renewals and its settle
@@ -36,8 +36,8 @@ public enum CrashPoint {
     LEASE_LOST;
 
     /**
-     * A source that fails here once and otherwise does what the given one does. For one poller, whose destination works
-     * outside the transaction that settles.
+     * A source that fails once at this point and otherwise behaves like the given one. Use it for one poller, whose
+     * destination works outside the transaction that settles.
      */
     public Source in(Source source) {
         return new Breaking(this, Require.present("source", source));

@@ -26,13 +26,13 @@ public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Objec
         }
     }
 
-    /** Some of these messages have this key. The assertions that follow are about those. */
+    /** At least one of these messages has this key. The assertions that follow are about the messages of this key. */
     public DeliveredAssert withKey(String key) {
         return new DeliveredAssert(
                 actual, rows, what + " with key " + key, row -> delivered.contains(row) && key.equals(row.key()));
     }
 
-    /** There are this many. */
+    /** This many of these messages were delivered. */
     public DeliveredAssert times(int count) {
         if (delivered.size() != count) {
             failWithMessage(

@@ -12,9 +12,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * The specification of a destination for a broker as a test class: it gives an outcome per item, calls no item delivered
- * that did not arrive, keeps the order of a key, loses nothing whatever breaks, and can be closed twice. Extend it and open
- * a fixture over your adapter:
+ * The specification of a destination for a broker as a test class: it returns an outcome per item, reports no item as
+ * delivered that did not arrive, keeps the order of a key, loses no item when something breaks, and can be closed twice.
+ * Extend it and open a fixture over your adapter:
  *
  * <pre>{@code
  * class MyDestinationIT extends DestinationContract {

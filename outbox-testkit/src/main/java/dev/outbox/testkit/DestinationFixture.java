@@ -33,7 +33,7 @@ public interface DestinationFixture extends AutoCloseable {
         return false;
     }
 
-    /** Closes the destination, if it has something to close. The contract calls it twice. */
+    /** Closes the destination, if it has something to close. The contract calls this method twice. */
     void closeDestination() throws Exception;
 
     /** Closes what the fixture opened. Called once, after the test. */

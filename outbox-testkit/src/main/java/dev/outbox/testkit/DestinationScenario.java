@@ -12,7 +12,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the tests of {@link DestinationContract} do with the destination under test. Made anew for each test. */
+/** The steps that the tests of {@link DestinationContract} share. Created anew for each test. */
 public final class DestinationScenario {
     /** The topic of all messages. */
     public static final String TOPIC = "orders.placed";
@@ -32,7 +32,7 @@ public final class DestinationScenario {
         return fixture;
     }
 
-    /** A work item as a poller hands it over. */
+    /** A work item, as a poller would pass it to the destination. */
     public static WorkItem item(String messageId, long sequence) {
         Message message =
                 Message.to(TOPIC).id(messageId).key("key of " + messageId).payload("payload of " + messageId);

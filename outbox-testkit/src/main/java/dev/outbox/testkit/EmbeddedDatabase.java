@@ -22,9 +22,9 @@ import org.postgresql.ds.PGSimpleDataSource;
 /**
  * A fresh, empty PostgreSQL database for one test or test class, on a server that all tests of a JVM share.
  *
- * <p>The server starts with the first database and ends with the JVM. It does not survive a crash (fsync is off) and accepts
- * 200 connections. {@code -Doutbox.test.postgres.url=jdbc:postgresql://host/postgres?user=…} creates the databases on that
- * server instead; its user must be allowed to create them. An address of Testcontainers, {@code
+ * <p>The server starts with the first database and ends with the JVM. It does not survive a crash (fsync is off) and
+ * accepts 200 connections. {@code -Doutbox.test.postgres.url=jdbc:postgresql://host/postgres?user=…} creates the
+ * databases on that server instead; its user must be allowed to create them. A Testcontainers URL, such as {@code
  * jdbc:tc:postgresql:17:///postgres}, starts that container, if Testcontainers is among your dependencies. Thread-safe.
  */
 public final class EmbeddedDatabase implements AutoCloseable {
@@ -38,7 +38,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         this.dataSource = dataSource;
     }
 
-    /** Creates a database with a name that was never used. */
+    /** Creates a database with a new name. */
     public static EmbeddedDatabase create() {
         return named("");
     }
@@ -75,7 +75,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         return pool;
     }
 
-    /** An address with everything that another process needs to connect, including user and password. */
+    /** A URL with everything that another process needs to connect, including user and password. */
     public String jdbcUrl() {
         StringBuilder url = new StringBuilder(dataSource.getUrl());
         append(url, "user", dataSource.getUser());
@@ -136,7 +136,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 return url + (url.contains("?") ? "&" : "?") + "user=test&password=test";
             } catch (SQLException e) {
                 throw new IllegalStateException(
-                        "no server by " + URL_PROPERTY + "=" + given
+                        "no server for " + URL_PROPERTY + "=" + given
                                 + "; Testcontainers and its module for PostgreSQL have to be on the class path, and"
                                 + " Docker has to run",
                         e);

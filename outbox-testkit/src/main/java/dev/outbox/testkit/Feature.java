@@ -4,7 +4,10 @@ import dev.outbox.Message;
 import dev.outbox.Priority;
 import java.util.UUID;
 
-/** What a store may lack. A contract test that needs it is then skipped, and the report names the feature. */
+/**
+ * The features that a store may lack. A contract test that needs a missing feature is skipped, and the report names the
+ * feature.
+ */
 public enum Feature {
     KEYS,
     PRIORITIES,
@@ -21,7 +24,7 @@ public enum Feature {
     FIRST_DUE_TIMES,
     /** Claims end at their bound in bytes. */
     BYTE_BOUNDS,
-    /** Items whose lease ran out more than once come back at different times. */
+    /** Items whose lease ran out more than once become claimable again at different times. */
     SPREAD_EXPIRY,
     /** The head of a key that was tried twice is claimed without the items behind it. */
     LONE_SUSPECTS,

@@ -119,7 +119,7 @@ public final class InMemoryOutbox implements Outbox {
         return new CollectingStage(this, InMemoryStore::identified);
     }
 
-    /** The same one: its commits wake the pollers anyway. */
+    /** Returns the same data source: its commits wake the pollers anyway. */
     @Override
     public DataSource waking(DataSource dataSource) {
         return dataSource;

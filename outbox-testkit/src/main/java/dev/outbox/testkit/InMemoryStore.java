@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store of work items in memory, for tests without a database. Several sources, one per poller, can work on one store.
- * Done items stay. It is made to be simple, not fast: every claim looks at every row. Thread-safe.
+ * Done items stay. It is simple rather than fast: every claim looks at every row. Thread-safe.
  *
  * <pre>{@code
  * ManualClock clock = new ManualClock();
@@ -60,7 +60,7 @@ public final class InMemoryStore {
         return add(List.of(messages));
     }
 
-    /** The same for a list. */
+    /** Stores a list of messages, as {@link #add(Message...)} does. */
     public synchronized List<String> add(List<Message> messages) {
         for (Message message : messages) {
             if (!message.hasPayload()) {

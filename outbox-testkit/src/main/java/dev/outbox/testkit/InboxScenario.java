@@ -21,7 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the tests of {@link InboxContract} do with the inbox under test. Created anew for each test. */
+/** The steps that the tests of {@link InboxContract} share. Created anew for each test. */
 public final class InboxScenario {
     /** The consumer of tests in which its name does not matter. */
     public static final String CONSUMER = "billing";
@@ -71,7 +71,7 @@ public final class InboxScenario {
         return fixture;
     }
 
-    /** Runs it in a transaction of its own and commits; rolls back if it throws. */
+    /** Runs the work in a transaction of its own and commits; rolls back if the work throws. */
     public <T> T commit(TransactionWork<T, Exception> work) throws Exception {
         try (Connection tx = begin()) {
             try {
@@ -138,7 +138,7 @@ public final class InboxScenario {
         return effects;
     }
 
-    /** A poller whose retries are due at once, still to be given a destination. */
+    /** The builder of a poller whose retries are due at once; it still needs a destination. */
     public static PollerBuilder pollerOf(Inbox inbox) {
         return inbox.poller()
                 .lease(SourceScenario.LEASE)

@@ -5,7 +5,7 @@ import dev.outbox.internal.Require;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of one work item when the test looks.
+ * The state of one work item at the time when the test reads it.
  *
  * @param attempts the attempts counted so far
  * @param lastError the error of the last failed attempt, or null

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * A destination for tests, which records what it is given. It accepts everything, or misbehaves as a real one can.
- * Thread-safe.
+ * A destination for tests that records the items it is given. It accepts everything, or fails in the ways that a real
+ * one can. Thread-safe.
  */
 public final class RecordingDestination implements Destination {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -46,8 +46,8 @@ public final class RecordingDestination implements Destination {
     /**
      * Accepts nothing.
      *
-     * @param failure what each delivery throws; a {@link dev.outbox.PermanentFailureException} or a {@link
-     *     dev.outbox.delivery.RetryAfterException}, for instance
+     * @param failure creates the exception that each delivery throws; a {@link dev.outbox.PermanentFailureException} or
+     *     a {@link dev.outbox.delivery.RetryAfterException}, for instance
      */
     public static RecordingDestination failing(Supplier<? extends Exception> failure) {
         Require.present("failure", failure);

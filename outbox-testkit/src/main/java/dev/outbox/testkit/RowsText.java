@@ -10,7 +10,7 @@ final class RowsText {
     private RowsText() {}
 
     static String of(List<ItemRow> found, List<ItemRow> all) {
-        return "these are not so:" + lines(found) + "\nThe outbox has " + all.size() + " rows.";
+        return "found:" + lines(found) + "\nThe outbox has " + all.size() + " rows.";
     }
 
     static String of(List<ItemRow> rows) {

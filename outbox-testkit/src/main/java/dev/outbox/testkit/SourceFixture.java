@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One empty store under test, as {@link SourceContract} sees it: what producers and operators do to it, and how time passes.
- * Its sources do the rest. Methods may throw anything; the test then fails.
+ * One empty store under test, as {@link SourceContract} sees it: the fixture does what producers and operators do, and
+ * lets time pass; the store's sources do the rest. Methods may throw anything; the test then fails.
  */
 public interface SourceFixture extends AutoCloseable {
     /** A new source over the store, like that of another poller, with its own marks and timers. */
@@ -57,7 +57,7 @@ public interface SourceFixture extends AutoCloseable {
         return Optional.empty();
     }
 
-    /** The names of the pollers that the store notes as alive; empty if it notes none, ever. Default: empty. */
+    /** The names of the pollers that the store lists as alive; empty if it never lists any. Default: empty. */
     default Optional<Set<String>> pollers() throws Exception {
         return Optional.empty();
     }

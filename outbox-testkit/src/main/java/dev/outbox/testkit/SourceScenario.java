@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
-/** What the tests of {@link SourceContract} do with the store under test. Created anew for each test. */
+/** The steps that the tests of {@link SourceContract} share. Created anew for each test. */
 public final class SourceScenario {
     /** The lease of the claims of a scenario; much longer than a test takes. */
     public static final Duration LEASE = Duration.ofMinutes(10);
@@ -97,10 +97,10 @@ public final class SourceScenario {
         return retention.orElseThrow();
     }
 
-    /** The names of the pollers that the store notes; skips the test if it notes none, ever. */
+    /** The names of the pollers that the store lists as alive; skips the test if it never lists any. */
     public Set<String> pollers() {
         Optional<Set<String>> pollers = unchecked(fixture::pollers);
-        assumeTrue(pollers.isPresent(), "the store notes no pollers");
+        assumeTrue(pollers.isPresent(), "the store lists no pollers");
         return pollers.orElseThrow();
     }
 
@@ -144,9 +144,10 @@ public final class SourceScenario {
     }
 
     /**
-     * Runs this while another transaction holds locks on the rows of these items. Skips the test if the store has no locks.
+     * Runs the action while another transaction holds locks on the rows of these items. Skips the test if the store has
+     * no locks.
      *
-     * @throws AssertionError if it waits for the locks
+     * @throws AssertionError if the action waits for the locks
      */
     public <T> T whileLocked(List<String> itemIds, Callable<T> action) {
         Optional<AutoCloseable> lock = unchecked(() -> fixture.lock(itemIds));
@@ -185,15 +186,15 @@ public final class SourceScenario {
         });
     }
 
-    /** The item as the store has it; empty if it has none. */
+    /** The current state of an item; empty if the store does not have it. */
     public Optional<ItemState> find(String itemId) {
         return unchecked(() -> fixture.find(itemId));
     }
 
     /**
-     * The item as the store has it.
+     * The current state of an item.
      *
-     * @throws AssertionError if it has none
+     * @throws AssertionError if the store does not have it
      */
     public ItemState state(String itemId) {
         return find(itemId).orElseThrow(() -> new AssertionError("item " + itemId + " is gone from the store"));
@@ -230,8 +231,8 @@ public final class SourceScenario {
     }
 
     /**
-     * Lets leases run out and claims what comes back. A source may put off an item whose lease ran out more
-     * than once, so that is waited for too.
+     * Lets leases run out and claims what comes back. A source may put off an item whose lease ran out more than once,
+     * so this method waits for that too.
      */
     public Claims claimExpired(Source source, ClaimRequest request) {
         advance(PAST_LEASE);

@@ -11,8 +11,8 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * SQL that a test runs itself: what it stores, changes or looks up beside the library. Each call is one statement on a
- * connection of its own, which has to be in auto-commit mode. Thread-safe.
+ * Runs a test's own SQL, with which it stores, changes or looks up rows without the library. Each call is one statement
+ * on a connection of its own, which has to be in auto-commit mode. Thread-safe.
  */
 public final class TestSql {
     private final DataSource dataSource;
@@ -27,9 +27,9 @@ public final class TestSql {
     }
 
     /**
-     * Runs a statement that answers no rows.
+     * Runs a statement that returns no rows.
      *
-     * @return how many rows it changed; 0 if it changes none by its nature
+     * @return how many rows it changed; 0 for a statement that never changes rows
      */
     public int execute(String sql, Object... parameters) {
         try (Connection connection = dataSource.getConnection();

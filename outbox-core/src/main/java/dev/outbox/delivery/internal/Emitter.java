@@ -28,7 +28,7 @@ public final class Emitter {
         try {
             made = event.get();
         } catch (Throwable e) {
-            LOG.warn("an event could not be created, so listeners are not told of it", e);
+            LOG.warn("an event could not be created, so listeners do not receive it", e);
             return;
         }
         for (OutboxListener listener : listeners) {

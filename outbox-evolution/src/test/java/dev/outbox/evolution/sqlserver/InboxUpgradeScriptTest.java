@@ -243,11 +243,11 @@ class InboxUpgradeScriptTest {
                 .column("Invoice", "int")
                 .dataSource();
         assertThatThrownBy(() -> upgrade.apply(strange, Phase.ADDITIVE))
-                .hasMessageContaining("a column is called Consumer already")
-                .hasMessageContaining("column Invoice is none of the inbox's");
+                .hasMessageContaining("a column is already called Consumer")
+                .hasMessageContaining("column Invoice does not belong to the library");
 
         DataSource outbox = new CatalogDriver(null, false).column("Id", "int").dataSource();
         assertThatThrownBy(() -> upgrade.apply(outbox, Phase.ADDITIVE))
-                .hasMessageContaining("no column stands for first_seen_on");
+                .hasMessageContaining("no column was found for first_seen_on");
     }
 }

@@ -75,7 +75,7 @@ class SqlServerDatabasesIT {
         assertThatThrownBy(databases::verify)
                 .isInstanceOf(OutboxException.class)
                 .hasMessageStartingWith("the schema is wrong in 4 places:")
-                .hasMessageContaining("\n  there/broken: no column stands for topic");
+                .hasMessageContaining("\n  there/broken: no column was found for topic");
         tenants.remove("unreachable");
         Databases.of(tenants, hasty(Upgrade.outbox("first"))).verify();
     }

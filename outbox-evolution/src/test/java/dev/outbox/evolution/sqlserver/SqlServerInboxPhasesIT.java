@@ -200,7 +200,7 @@ class SqlServerInboxPhasesIT extends WithLegacyInbox {
         transaction(tx -> inbox.enqueue(
                 tx, Incoming.from("shop", "keyed").topic("orders").key("k").payload("p")));
         assertThatThrownBy(() -> upgrade.back(migration(), Phase.DUAL))
-                .hasMessageContaining("unfinished messages have a key, which phase 2 cannot tell");
+                .hasMessageContaining("unfinished messages have a key, which phase 2 cannot represent");
         database.execute("DELETE FROM " + table);
         enqueue(inbox, "plain");
         for (Phase phase : List.of(Phase.DUAL, Phase.ADDITIVE, Phase.LEGACY)) {

@@ -139,7 +139,7 @@ class SqlServerInterruptedUpgradeIT {
             try {
                 upgrade.backfill().batch(ROWS / 32).pause(Duration.ZERO).run(killed.dataSource());
             } catch (OutboxException e) {
-                assertThat(e).hasMessageContaining("run it again to go on where it was");
+                assertThat(e).hasMessageContaining("run it again to continue");
                 kills++;
             }
             database.transaction(tx -> old.enqueue(tx, "new", "beside it"));

@@ -143,7 +143,8 @@ class SqlServerPhasesIT extends WithLegacyOutbox {
         go(Phase.DUAL);
         database.commit(outbox(), List.of(Message.to("orders").header("a", "b").payload("")));
         assertRefused(Message.to("orders").key("k").payload(""), "must be in phase 3 for a key");
-        assertRefused(Message.to("orders").id("17").payload(""), "must be in phase 4 for a message id that is no UUID");
+        assertRefused(
+                Message.to("orders").id("17").payload(""), "must be in phase 4 for a message id that is not a UUID");
         upgrade.apply(migration(), Phase.FLIPPED);
         Message keyed = Message.to("orders").key("k").payload("");
         database.commit(outbox(), List.of(keyed));
@@ -157,7 +158,7 @@ class SqlServerPhasesIT extends WithLegacyOutbox {
         Outbox outbox = outbox();
         database.commit(outbox, List.of(Message.to("orders").key("k").payload("keyed")));
         assertThatThrownBy(() -> upgrade.back(migration(), Phase.DUAL))
-                .hasMessageContaining("unfinished messages have a key, which phase 2 cannot tell");
+                .hasMessageContaining("unfinished messages have a key, which phase 2 cannot represent");
         database.execute("DELETE FROM " + table);
         String id = UUID.randomUUID().toString();
         database.commit(outbox, List.of(Message.to("orders").id(id).payload("plain")));

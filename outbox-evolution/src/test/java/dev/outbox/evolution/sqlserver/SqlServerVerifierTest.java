@@ -49,10 +49,10 @@ class SqlServerVerifierTest {
         "CorrelationId, uniqueidentifier null, 'column CorrelationId is uniqueidentifier, but correlation_id must be nvarchar; change its type'",
         "Payload, nvarchar(4000), 'column Payload is nvarchar(4000), but payload must be at least nvarchar(max); make it longer'",
         "MessageId, nvarchar(64), 'column MessageId is nvarchar(64), but message_id must be at least nvarchar(255); make it longer'",
-        "Topic, nvarchar(100) null, 'column Topic is nvarchar(100) NULL, but topic must not allow nulls; fill what is null, and make it NOT NULL'",
-        "RetryCount, int null, 'column RetryCount is int NULL, but attempt_count must not allow nulls; fill what is null, and make it NOT NULL'",
-        "Status, tinyint null, 'column Status is tinyint NULL, but status must not allow nulls; fill what is null, and make it NOT NULL'",
-        "OwnerToken, uniqueidentifier, 'column OwnerToken is uniqueidentifier NOT NULL, but owner_token must allow nulls; let it'"
+        "Topic, nvarchar(100) null, 'column Topic is nvarchar(100) NULL, but topic must not allow nulls; fill the nulls, and make it NOT NULL'",
+        "RetryCount, int null, 'column RetryCount is int NULL, but attempt_count must not allow nulls; fill the nulls, and make it NOT NULL'",
+        "Status, tinyint null, 'column Status is tinyint NULL, but status must not allow nulls; fill the nulls, and make it NOT NULL'",
+        "OwnerToken, uniqueidentifier, 'column OwnerToken is uniqueidentifier NOT NULL, but owner_token must allow nulls; make it nullable'"
     })
     void aColumnThatTheLibraryWouldNotTakeInTheEndIsRefusedInTheBeginning(String column, String type, String reason) {
         CatalogDriver table = outbox(Phase.LEGACY).column(column, type);
@@ -65,8 +65,8 @@ class SqlServerVerifierTest {
         CatalogDriver table = outbox(Phase.FLIPPED).column("AttemptCount", "int null");
 
         assertThat(blocking(outbox, table, Phase.CLEAN))
-                .containsExactly("column AttemptCount is int NULL, but attempt_count must not allow nulls; fill what is"
-                        + " null, and make it NOT NULL; for that take the table back to phase 0");
+                .containsExactly("column AttemptCount is int NULL, but attempt_count must not allow nulls; fill the"
+                        + " nulls, and make it NOT NULL; for that take the table back to phase 0");
     }
 
     @Test
@@ -76,7 +76,7 @@ class SqlServerVerifierTest {
 
         assertThat(blocking(inbox, table, Phase.ADDITIVE))
                 .containsExactly(
-                        "column Source is varchar(16) NULL, but source must not allow nulls; fill what is null, and make"
+                        "column Source is varchar(16) NULL, but source must not allow nulls; fill the nulls, and make"
                                 + " it NOT NULL first",
                         "column Hash is varbinary(16), but hash must be at least varbinary(32); make it longer first");
     }

@@ -328,8 +328,8 @@ class UpgradeScriptTest {
         assertThatThrownBy(() -> upgrade.apply(strange, Phase.ADDITIVE))
                 .hasMessageContaining("column Id is int, but work_item_id must be uniqueidentifier")
                 .hasMessageContaining("column Topic is varchar(16), but topic must be nvarchar")
-                .hasMessageContaining("no column stands for created_on")
-                .hasMessageContaining("a column is called Priority already")
-                .hasMessageContaining("column Invoice is none of the outbox's");
+                .hasMessageContaining("no column was found for created_on")
+                .hasMessageContaining("a column is already called Priority")
+                .hasMessageContaining("column Invoice does not belong to the library");
     }
 }

@@ -47,7 +47,7 @@ public interface MigrationDialect {
                 .find(connection, name)
                 .orElseThrow(
                         () -> new OutboxException("table \"" + name + "\" not found; write schema.table if it is in a"
-                                + " schema where the database does not look by itself, or install it with"
+                                + " schema that the database does not search by default, or install it with"
                                 + " OutboxMigrations.install(...)"));
         if (found.marked()) {
             found.requireKind(kind, "use Upgrade." + found.kind() + "(...)");

@@ -12,7 +12,7 @@ public final class Pause {
             Thread.sleep(length.toMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new OutboxException("the migration was interrupted; run it again to go on", e, true);
+            throw new OutboxException("the migration was interrupted; run it again to continue", e, true);
         }
     }
 }

@@ -34,6 +34,6 @@ public final class Readiness {
     /** The table came to this phase too recently. */
     public static String tooRecent(Phase phase, Duration wait) {
         return "it came to " + phase + " less than " + wait
-                + " ago, so that some nodes may not have noticed; wait that long";
+                + " ago, and some nodes may not have noticed; wait that long";
     }
 }

@@ -85,7 +85,7 @@ class PollOnceTest {
         try {
             assertThatThrownBy(poller::pollOnce)
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessage("poller p was started or closed; pollOnce() is for one that is not started");
+                    .hasMessage("poller p was started or closed; pollOnce() needs a poller that was not");
         } finally {
             poller.close();
         }

@@ -177,7 +177,7 @@ class StartedPollerTest {
                 poller(item -> {}).executor(executor).idle(HOUR, HOUR).start()) {
             await().until(() -> events.count(OutboxEvent.PollFailed.class) >= 2);
             assertThat(events.of(OutboxEvent.PollFailed.class).get(0).cause())
-                    .hasMessageContaining("takes no work; is it shut down?")
+                    .hasMessageContaining("accepts no work; is it shut down?")
                     .hasCause(refusing.get());
             await().until(() -> events.count(OutboxEvent.Released.class) >= ids.size());
             refusing.set(null);

@@ -117,10 +117,10 @@ final class PostgresServerChecks {
                 .toList();
         if (!holders.isEmpty()) {
             findings.warn(
-                    "a transaction has been open for long",
+                    "a transaction has been open for a long time",
                     String.join("; ", holders.subList(0, Math.min(HOLDERS_NAMED, holders.size()))),
-                    "vacuum cannot remove what died since, and claims get slower all the time: end it (pg_terminate_backend,"
-                            + " ROLLBACK PREPARED), and set idle_in_transaction_session_timeout");
+                    "vacuum cannot remove rows that died since, and claims become slower and slower: end it"
+                            + " (pg_terminate_backend, ROLLBACK PREPARED), and set idle_in_transaction_session_timeout");
         }
         hidden(findings);
         findings.okIfNothingFound("no transaction has been open for longer than " + limits.transaction());

@@ -47,9 +47,9 @@ final class PostgresTableChecks {
     void schema(Findings findings) throws SQLException {
         if (table.phase() != Phase.CLEAN) {
             findings.note(
-                    "the table is on its way to the canonical layout",
+                    "the table is being migrated to the canonical layout",
                     table.phase().toString(),
-                    "Upgrade.report(...) says what is in the way to the next phase");
+                    "Upgrade.report(...) shows what prevents the next phase");
             if (table.kind() == TableKind.INBOX) {
                 return;
             }
@@ -118,8 +118,9 @@ final class PostgresTableChecks {
         if (figures.dead > Math.max(limits.deadTuples(), figures.live / 5)) {
             findings.warn(
                     "many row versions wait for vacuum",
-                    figures.dead + " beside " + figures.live + " live rows; last vacuumed by itself: " + figures.last,
-                    "see snapshots and replication slots for who keeps them; then VACUUM " + table.quoted());
+                    figures.dead + " beside " + figures.live + " live rows; last autovacuum: " + figures.last,
+                    "the checks of snapshots and replication slots show what keeps them; then VACUUM "
+                            + table.quoted());
         }
         findings.okIfNothingFound("few row versions wait for vacuum");
     }

@@ -1,4 +1,4 @@
-/** What operators ask and do, in the statements of PostgreSQL, and what the doctor checks there. Not API. */
+/** The statements for operators on PostgreSQL, and the doctor's checks there. Not API. */
 @NullMarked
 package dev.outbox.admin.internal.postgres;
 

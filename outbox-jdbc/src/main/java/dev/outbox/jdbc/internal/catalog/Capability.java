@@ -7,7 +7,7 @@ import java.util.UUID;
 /** What a message may ask of a table that not every phase can hold. {@link Capabilities} says from when on a table has it. */
 public enum Capability {
     /** The old column of the message id may be a UUID. */
-    ANY_MESSAGE_ID("a message id that is no UUID"),
+    ANY_MESSAGE_ID("a message id that is not a UUID"),
     /** Before it the message id alone is the key of the table. */
     MANY_SOURCES("the same message id from several sources or for several consumers"),
     /** An outbox always had a column for it. */

@@ -169,7 +169,7 @@ final class PostgresCatalog implements Catalog {
             case "v" -> "is a view";
             case "m" -> "is a materialized view";
             case "f" -> "is a foreign table";
-            default -> "is no table (relkind " + relkind + ")";
+            default -> "is not a table (relkind " + relkind + ")";
         };
         if (!is.isEmpty()) {
             throw new OutboxException(

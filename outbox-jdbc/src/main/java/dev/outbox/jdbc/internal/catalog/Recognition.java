@@ -39,7 +39,7 @@ record Recognition(TableName name, Set<String> columns, Predicate<String> has, O
     private Phase phase() {
         if (marker.isEmpty() && has.test(LegacyNames.LEGACY_WRITE)) {
             throw new OutboxException("table \"" + name + "\" is between two phases of its migration, but its comment"
-                    + " does not tell which; restore the line \"" + PhaseMarker.line(kind(), "N") + "\" in it");
+                    + " does not say which; restore the line \"" + PhaseMarker.line(kind(), "N") + "\" in it");
         }
         return marker.map(PhaseMarker::phase).orElseGet(() -> isCanonical() ? Phase.CLEAN : Phase.LEGACY);
     }

@@ -46,7 +46,7 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
         Message message = CoreAccess.serialized(Require.present("message", given), rules.serializer());
         if (!message.hasPayload()) {
             throw new IllegalArgumentException("message to " + message.topic() + " has no payload; call payload(...),"
-                    + " with an empty text if there is nothing to say");
+                    + " with an empty text if there is no content");
         }
         StorableText.check("topic", message.topic());
         StorableText.check("key", message.key());
@@ -69,7 +69,7 @@ public record MessageRow(UUID id, Message message, @Nullable String headers, int
         int size = StorableText.check("headers", headers);
         if (size > Message.MAX_HEADERS) {
             throw new IllegalArgumentException("headers of the message to " + message.topic() + " have " + size
-                    + " bytes as JSON, the limit is " + Message.MAX_HEADERS + "; move what is large into the payload");
+                    + " bytes as JSON, the limit is " + Message.MAX_HEADERS + "; move large values into the payload");
         }
         return headers;
     }

@@ -55,7 +55,7 @@ public final class InboxRecords {
                 ResultSet row = query.rows()) {
             return row.next() ? Optional.of(RecordRow.read(row, identity)) : Optional.empty();
         } catch (SQLException e) {
-            throw SqlFailure.of("look into " + table + " failed", e);
+            throw SqlFailure.of("lookup in " + table + " failed", e);
         }
     }
 

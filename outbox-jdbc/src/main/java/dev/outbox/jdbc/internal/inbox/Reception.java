@@ -119,7 +119,7 @@ public final class Reception {
             return;
         }
         LOG.warn(
-                "consumer {} has another message {} from {}: the hashes differ; this one was neither stored nor"
+                "consumer {} already has a different message {} from {}: the hashes differ; this one was neither stored nor"
                         + " processed",
                 consumer,
                 identity.messageId(),

@@ -35,7 +35,7 @@ final class RecordRow {
                     + " the message is new when it is sent again";
         }
         return "it came on " + record.firstSeen() + ", longer ago than the retention of " + window
-                + ", so that others may have forgotten what they did with it; use forceRequeue(...) if that is known to"
-                + " be harmless";
+                + ", so that other consumers may no longer recognise the messages that follow from it; use forceRequeue(...)"
+                + " if you know that this is harmless";
     }
 }

@@ -1,6 +1,6 @@
 /**
- * How an inbox receives messages: it tells first arrivals from duplicates and conflicts. Single records of an inbox are read and
- * changed here too. Not API: anything here may change in any release.
+ * How an inbox receives messages and distinguishes first arrivals from duplicates and conflicts, and how it works on
+ * single records. Not API: anything here may change in any release.
  */
 @NullMarked
 package dev.outbox.jdbc.internal.inbox;

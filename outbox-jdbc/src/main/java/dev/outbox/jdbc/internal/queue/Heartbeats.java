@@ -77,7 +77,7 @@ public final class Heartbeats {
                 found = false;
                 report(heartbeat, e);
             } else {
-                throw SqlFailure.of("note of poller " + heartbeat.poller() + " in " + TABLE + " failed", e);
+                throw SqlFailure.of("heartbeat of poller " + heartbeat.poller() + " to " + TABLE + " failed", e);
             }
         }
     }

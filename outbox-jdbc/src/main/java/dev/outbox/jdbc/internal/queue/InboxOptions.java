@@ -32,8 +32,8 @@ public abstract class InboxOptions<B extends InboxOptions<B>> extends TableOptio
     }
 
     /**
-     * The application that receives: all its instances give the same name, another application gives another. 1 to 255
-     * characters, not blank. Required. An application that changes its name receives all messages again.
+     * The name of the application that receives: all its instances use the same name, other applications use other
+     * names. 1 to 255 characters, not blank. Required. An application that changes its name receives all messages again.
      */
     public B consumer(String consumer) {
         StorableText.check("consumer", Require.text("consumer", consumer, Message.MAX_NAME));
@@ -41,7 +41,7 @@ public abstract class InboxOptions<B extends InboxOptions<B>> extends TableOptio
         return self();
     }
 
-    /** What becomes of another message under a known id. Default: {@link OnConflict#THROW}. */
+    /** How the inbox answers a different message with a known id. Default: {@link OnConflict#THROW}. */
     public B onConflict(OnConflict onConflict) {
         this.onConflict = Require.present("onConflict", onConflict);
         return self();
@@ -49,8 +49,8 @@ public abstract class InboxOptions<B extends InboxOptions<B>> extends TableOptio
 
     /**
      * How long receive and enqueue wait for another transaction that holds the same message, 1 ms to 1 day; then they
-     * throw a retryable exception. It counts per lock: a call that stores several messages may wait so long for each of
-     * them, and for each key. A shorter lock timeout of the caller's connection wins. Default: 10 s.
+     * throw a retryable exception. It applies to each lock: a call that stores several messages may wait this long for
+     * each message, and for each key. A shorter lock timeout of the caller's connection wins. Default: 10 s.
      */
     public B lockTimeout(Duration lockTimeout) {
         this.lockTimeout = Require.between("lockTimeout", lockTimeout, SHORTEST_WAIT, LONGEST_WAIT);
@@ -58,7 +58,7 @@ public abstract class InboxOptions<B extends InboxOptions<B>> extends TableOptio
     }
 
     /**
-     * The longest time after which a message may be sent again: the broker's retention, the longest outage, a replay by
+     * The longest time after which a message may be redelivered: the broker's retention, the longest outage, a replay by
      * hand. The {@code retention} must not be shorter. Default: 7 days.
      */
     public B maxRedelivery(Duration maxRedelivery) {

@@ -175,7 +175,7 @@ public final class LiveTable<T extends LiveTable.Seen> {
         } catch (RuntimeException e) {
             // Said once: an outage is told of by those it troubles.
             if (!live.failed) {
-                LOG.warn("cannot see whether a table has changed, will look again: {}", e.getMessage());
+                LOG.warn("cannot check whether a table has changed, will try again: {}", e.getMessage());
             }
             live.failed = true;
         }

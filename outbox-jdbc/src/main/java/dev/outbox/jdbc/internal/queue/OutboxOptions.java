@@ -20,7 +20,7 @@ public abstract class OutboxOptions<B extends OutboxOptions<B>> extends TableOpt
         super(dataSource, "outbox", Duration.ofDays(7));
     }
 
-    /** What becomes of delivered rows. Default: {@link Ack#KEEP}. */
+    /** What happens to delivered rows. Default: {@link Ack#KEEP}. */
     public B ack(Ack ack) {
         this.ack = Require.present("ack", ack);
         return self();

@@ -54,23 +54,22 @@ public abstract class TableOptions<B extends TableOptions<B>> {
     }
 
     /**
-     * {@code name} or {@code schema.name}; quoted, so case counts. A name without a schema is looked up once, by {@code
-     * build()}. Default: {@code outbox}; of an inbox {@code inbox}.
+     * The table, as {@code name} or {@code schema.name}; it is quoted, and so case-sensitive. A name without a schema is
+     * looked up once, by {@code build()}. Default: {@code outbox}; for an inbox {@code inbox}.
      */
     public B table(String table) {
         this.name = TableName.parse(table);
         return self();
     }
 
-    /** How far the order of keyed messages is guarded. Default: {@link Ordering#STRICT}. */
+    /** How strictly enqueue keeps the order of messages with a key. Default: {@link Ordering#STRICT}. */
     public B ordering(Ordering ordering) {
         this.ordering = Require.present("ordering", ordering);
         return self();
     }
 
     /**
-     * How long Done rows are kept before a poller purges them; zero to 100 years. Default: 7 days, of an inbox 30
-     * days.
+     * How long Done rows are kept before a poller purges them; zero to 100 years. Default: 7 days; for an inbox 30 days.
      */
     public B retention(Duration retention) {
         this.retention = Require.between("retention", retention, Duration.ZERO, MAX_RETENTION);
@@ -78,15 +77,15 @@ public abstract class TableOptions<B extends TableOptions<B>> {
     }
 
     /**
-     * How long Dead rows are kept before a poller purges them, zero to 100 years; one that blocks its key stays for as
-     * long as it does. Default: for ever, because people have to look at them.
+     * How long Dead rows are kept before a poller purges them, zero to 100 years; one that blocks its key is kept for as
+     * long as it blocks the key. Default: forever, because an operator has to look at them.
      */
     public B deadRetention(Duration deadRetention) {
         this.deadRetention = Require.between("deadRetention", deadRetention, Duration.ZERO, MAX_RETENTION);
         return self();
     }
 
-    /** Encodes and decodes the bodies of messages. Default: none, so that a message with a body is refused. */
+    /** Encodes and decodes the bodies of messages. Default: none; then a message with a body is refused. */
     public B serializer(PayloadSerializer serializer) {
         this.serializer = Require.present("serializer", serializer);
         return self();
@@ -110,22 +109,23 @@ public abstract class TableOptions<B extends TableOptions<B>> {
         return self();
     }
 
-    /** Adds a listener, which is told of every event of this table and its pollers. Default: none. */
+    /** Adds a listener, which receives every event of this table and its pollers. Default: none. */
     public B listener(OutboxListener listener) {
         listeners.add(Require.present("listener", listener));
         return self();
     }
 
-    /** Whether a commit wakes the pollers of this JVM at once, where it is known. Default: true. */
+    /** Whether a commit that the library notices wakes the pollers of this JVM at once. Default: true. */
     public B wakesLocally(boolean wakesLocally) {
         this.wakesLocally = wakesLocally;
         return self();
     }
 
     /**
-     * How often a table that is not canonical yet is looked at, so that a migration is noticed without a restart; 10 ms
-     * to 1 minute. A migration waits for twice the default before it removes what the previous phase needs. If you set more,
-     * tell the migration too. A canonical table is not looked at again. Default: {@link Phase#REFRESH_INTERVAL}, 5 s.
+     * How often the library looks at a table that is not canonical yet, so that it notices a migration without a
+     * restart; 10 ms to 1 minute. A migration waits for twice the default before it removes what the previous phase
+     * needs. If you set a longer interval, set it in the migration too. The library does not look at a canonical table
+     * again. Default: {@link Phase#REFRESH_INTERVAL}, 5 s.
      */
     public B refreshInterval(Duration refreshInterval) {
         this.refreshInterval =

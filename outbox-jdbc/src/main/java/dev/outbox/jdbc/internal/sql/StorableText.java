@@ -35,7 +35,7 @@ public final class StorableText {
                 i++;
             } else {
                 throw new IllegalArgumentException(name + " contains an unpaired surrogate at position " + i
-                        + ", which is no character; remove it, or send the payload as bytes");
+                        + ", which is not a character; remove it, or send the payload as bytes");
             }
         }
         return bytes;

@@ -54,7 +54,7 @@ class RecognitionTest {
         assertThatThrownBy(() -> recognize(
                         Optional.empty(), "FirstSeenUtc", "first_seen_on", "Source", "legacy_write_on", "work_item_id"))
                 .isInstanceOf(OutboxException.class)
-                .hasMessage("table \"shop.box\" is between two phases of its migration, but its comment does not tell"
+                .hasMessage("table \"shop.box\" is between two phases of its migration, but its comment does not say"
                         + " which; restore the line \"dev.outbox inbox phase N\" in it");
     }
 }

@@ -50,7 +50,8 @@ class StorableTextTest {
 
         assertThatThrownBy(() -> StorableText.check("topic", text.toString()))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("topic contains an unpaired surrogate at position 2, which is no character; remove it, or"
-                        + " send the payload as bytes");
+                .hasMessage(
+                        "topic contains an unpaired surrogate at position 2, which is not a character; remove it, or"
+                                + " send the payload as bytes");
     }
 }

@@ -72,7 +72,7 @@ final class Dependents {
             while (row.next()) {
                 String reader = row.getString(1);
                 if (row.getString(2) == null && !old.isEmpty()) {
-                    add("publication " + reader.substring(2) + " sends whole rows: its subscribers have to manage"
+                    add("publication " + reader.substring(2) + " sends whole rows: its subscribers have to work"
                             + " without the old columns after phase 4");
                 } else if (old.contains(row.getString(2))) {
                     add(

@@ -42,7 +42,7 @@ final class Guard {
     private Guard in(Phase from, Phase to) {
         return test(
                 "NOT (" + sql.says(from) + ")",
-                "it must be in " + from + " to go to " + to + "; look at its comment for where it is");
+                "it must be in " + from + " to go to " + to + "; its comment names its phase");
     }
 
     /** Every node must have had the time to notice the phase. */
@@ -129,7 +129,7 @@ final class Guard {
                                         .map(suffix -> Literal.text(table.name().name() + suffix))
                                         .toList())
                         + ")) < " + suffixes.size(),
-                "a rule of the canonical table was not found to be kept by every row; run this again");
+                "a rule of the canonical table has not been validated for every row; run this again");
     }
 
     Guard test(String condition, String reason) {

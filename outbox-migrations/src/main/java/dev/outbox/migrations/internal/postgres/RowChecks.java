@@ -138,7 +138,7 @@ final class RowChecks {
             checks.add(new RowCheck(
                     Concern.DIFFERENT,
                     new Condition(
-                            "rows say one thing in old columns and another in new ones; compare them, and write one"
+                            "rows have other values in old columns than in new ones; compare them, and write one"
                                     + " side again",
                             "t.sequence IS NOT NULL AND (" + String.join(" OR ", differences) + ")"),
                     true,
@@ -193,7 +193,7 @@ final class RowChecks {
             if (!capabilities.have(capability, back)) {
                 losses.add(new Condition(
                         "unfinished messages have " + capability.what() + ", which " + back
-                                + " cannot tell; let them finish first",
+                                + " cannot represent; let them finish first",
                         unfinished + " AND t." + condition));
             }
         });
@@ -207,8 +207,8 @@ final class RowChecks {
         if (!cut.isEmpty()) {
             losses.add(new Condition(
                     (inbox ? "rows" : "unfinished messages")
-                            + " say something in new columns that the old ones cannot hold, such as a longer text or a"
-                            + " message id that is no UUID; let them finish, or remove them",
+                            + " have values in new columns that the old ones cannot hold, such as a longer text or a"
+                            + " message id that is not a UUID; let them finish, or remove them",
                     (inbox ? "" : unfinished + " AND ") + "t.sequence IS NOT NULL AND (" + String.join(" OR ", cut)
                             + ")"));
         }

@@ -79,23 +79,23 @@ final class Verifier {
                 ? List.of("work_item_id", "status", "topic", "payload", "created_on")
                 : List.of("message_id", "source", "status", "topic", "payload", "first_seen_on")) {
             if (table.pair(needed) == null && !table.columns().containsKey(needed)) {
-                wrong(Concern.COLUMN_MISSING, "no column stands for " + needed, Phase.ADDITIVE);
+                wrong(Concern.COLUMN_MISSING, "no column was found for " + needed, Phase.ADDITIVE);
             }
         }
         for (Pair pair : table.pairs()) {
             if (!pair.fits()) {
                 wrong(
                         Concern.COLUMN_TYPE,
-                        "column " + pair.old() + " is " + pair.oldType() + ", which "
+                        "column " + pair.old() + " is " + pair.oldType() + ", from which "
                                 + pair.column().name() + " (" + pair.column().type()
-                                + ") cannot be made from; change its type first",
+                                + ") cannot be made; change its type first",
                         Phase.ADDITIVE);
             }
         }
         if (table.columns().containsKey(Canonical.SEQUENCE)) {
             wrong(
                     Concern.COLUMN_TYPE,
-                    "a column is called sequence already, which the database has to number; rename it first",
+                    "a column is already called sequence, like the one that the database numbers; rename it first",
                     Phase.ADDITIVE);
         }
         if (findings.isEmpty()) {
@@ -254,8 +254,8 @@ final class Verifier {
             if (!found.nullable() && !found.hasDefault() && !known.contains(found.name())) {
                 wrong(
                         Concern.COLUMN_NULLABILITY,
-                        "column " + found.name() + " is none of the outbox's, must not be null and has no default, so"
-                                + " that no message can be stored; give it a default or allow nulls",
+                        "column " + found.name() + " does not belong to the library, is NOT NULL and has no default, so"
+                                + " no message can be stored; give it a default or allow nulls",
                         next());
             }
         }

@@ -1,5 +1,5 @@
 /**
- * The migrations of PostgreSQL: what is found about a table, and the statements that lead it from phase to phase. Classes that
+ * The migrations on PostgreSQL: the checks of a table, and the statements that take it from phase to phase. Classes that
  * implement an interface of the package above are named after the database, all others after their subject. Not API.
  */
 @NullMarked

@@ -65,14 +65,15 @@ final class LegacyColumns {
             boolean shared = !table.inbox() && SHARED.contains(logical);
             if (found == null) {
                 if (known && legacy) {
-                    add(Concern.COLUMN_MISSING, "no column stands for " + logical);
+                    add(Concern.COLUMN_MISSING, "no column was found for " + logical);
                 }
             } else if (known || shared) {
                 look(column, found);
             } else if (legacy) {
                 add(
                         Concern.COLUMN_TYPE,
-                        "a column is called " + column.name() + " already, which phase 1 adds; rename it first");
+                        "a column is already called " + column.name()
+                                + ", like one that phase 1 adds; rename it first");
             }
         }
         return findings;
@@ -97,9 +98,9 @@ final class LegacyColumns {
         } else if (column.notNull() && found.nullable()) {
             later(
                     Concern.COLUMN_NULLABILITY,
-                    is + " NULL, but " + logical + " must not allow nulls; fill what is null, and make it NOT NULL");
+                    is + " NULL, but " + logical + " must not allow nulls; fill the nulls, and make it NOT NULL");
         } else if (!column.notNull() && !found.nullable() && !isMadeNullable(logical)) {
-            later(Concern.COLUMN_NULLABILITY, is + " NOT NULL, but " + logical + " must allow nulls; let it");
+            later(Concern.COLUMN_NULLABILITY, is + " NOT NULL, but " + logical + " must allow nulls; make it nullable");
         }
     }
 

@@ -140,7 +140,7 @@ final class RowChecks {
         table.processed()
                 .ifPresent(processed -> checks.add(new Check(
                         Concern.DIFFERENT,
-                        "rows say one thing in Status and another in " + processed.name() + "; set one of them right",
+                        "rows have a Status that contradicts " + processed.name() + "; correct one of them",
                         "t.[%1$s] = 1 AND %2$s < 2 OR t.[%1$s] = 0 AND %2$s = 2"
                                 .formatted(processed.name(), row("status"))
                                 .transform(contradiction -> phase == Phase.ADDITIVE
@@ -151,7 +151,7 @@ final class RowChecks {
         if (table.changes("message_id") && table.stored("message_id").isPresent()) {
             checks.add(new Check(
                     Concern.DIFFERENT,
-                    "rows have another message id in the old column than in the new one; set one of them right",
+                    "rows have another message id in the old column than in the new one; correct one of them",
                     "TRY_CAST(t.[MessageIdNew] AS uniqueidentifier) <> " + row("message_id"),
                     true,
                     Set.of(Phase.DUAL, Phase.FLIPPED)));
@@ -166,8 +166,8 @@ final class RowChecks {
         if (table.phase() == Phase.FLIPPED && !table.interims().isEmpty()) {
             checks.add(new Check(
                     Concern.DIFFERENT,
-                    "rows say one thing in old columns and another in new ones; an old application still writes: stop it,"
-                            + " and set them right",
+                    "rows have other values in old columns than in new ones; an old application still writes: stop it,"
+                            + " and correct the rows",
                     differing("t.") + " = 1 AND " + row("status") + " <> 'Dead'",
                     true,
                     Set.of(Phase.CLEAN)));
@@ -302,7 +302,7 @@ final class RowChecks {
                 losses.add(new Check(
                         Concern.RULE_BROKEN,
                         "unfinished messages have " + capability.what() + ", which " + back
-                                + " cannot tell; let them finish first",
+                                + " cannot represent; let them finish first",
                         "t." + column("status") + " < 2 AND " + condition,
                         false,
                         Set.of()));
@@ -311,8 +311,8 @@ final class RowChecks {
         if (table.inbox() && table.phase() == Phase.FLIPPED) {
             losses.add(new Check(
                     Concern.DIFFERENT,
-                    "rows say something in new columns that the old ones do not, such as one that was requeued; let them"
-                            + " finish, or set the old ones right",
+                    "rows have values in new columns that the old ones do not have, such as one that was requeued; let them"
+                            + " finish, or correct the old columns",
                     differing("t.") + " = 1",
                     false,
                     Set.of()));

@@ -153,10 +153,9 @@ final class Verifier {
             if (!column.filled() && !known.contains(column.name())) {
                 add(
                         Concern.COLUMN_NULLABILITY,
-                        "column " + column.name() + " is none of the "
-                                + table.found().kind()
-                                + "'s, must not be null and has no default, so"
-                                + " that no message can be stored; give it a default or allow nulls",
+                        "column " + column.name()
+                                + " does not belong to the library, is NOT NULL and has no default, so"
+                                + " no message can be stored; give it a default or allow nulls",
                         true,
                         next());
             }

@@ -1,4 +1,4 @@
-/** The Flyway location of phase 1, which goes from the legacy layout to both. */
+/** The Flyway location of phase 1, which adds the new columns beside the old ones. */
 @NullMarked
 package dev.outbox.migrations.upgrade.phase1;
 

@@ -1,4 +1,4 @@
-/** The Flyway location of phase 2, which goes to claims by the new columns, after the backfill. */
+/** The Flyway location of phase 2, from which claims use the new columns; it follows the backfill. */
 @NullMarked
 package dev.outbox.migrations.upgrade.phase2;
 

@@ -1,4 +1,4 @@
-/** The Flyway location of phase 3, which goes to writes of the new columns only. */
+/** The Flyway location of phase 3, from which the library writes only the new columns. */
 @NullMarked
 package dev.outbox.migrations.upgrade.phase3;
 

@@ -1,4 +1,4 @@
-/** The Flyway location of phase 4, which goes to the canonical table. */
+/** The Flyway location of phase 4, which drops the old columns and leaves the canonical table. */
 @NullMarked
 package dev.outbox.migrations.upgrade.phase4;
 
