@@ -173,9 +173,9 @@ public final class Poller implements AutoCloseable {
     }
 
     private void stop() {
-        poll.stop(); // first, so that a subscription that fails to close does not leave the poller claiming
+        poll.stop();
         purge.stop();
-        subscriptions.forEach(WakeUp.Subscription::close);
+        subscriptions.forEach(this::end);
         poll.join();
         dispatcher.drain();
         settle.stop();
@@ -184,6 +184,14 @@ public final class Poller implements AutoCloseable {
         renew.join();
         purge.join();
         dispatcher.shutDown();
+    }
+
+    private void end(WakeUp.Subscription subscription) {
+        try {
+            subscription.close();
+        } catch (RuntimeException e) {
+            LOG.warn("poller {}: a wake-up could not be closed", options.name(), e);
+        }
     }
 
     /** Whether this thread would wait for itself, because it delivers or is one of the poller's own. */

@@ -70,6 +70,23 @@ class LifecycleTest {
     }
 
     @Test
+    void aWakeUpThatFailsToCloseDoesNotKeepThePollerOpen() {
+        Poller poller = poller("broken", item -> {})
+                .wakeUp(wake -> () -> {
+                    throw new IllegalStateException("the broker is gone");
+                })
+                .start();
+        store.add(message("before"));
+        poller.wakeUp();
+        awaitAllDone(store);
+
+        poller.close();
+
+        assertThat(poller.isRunning()).isFalse();
+        awaitNoThreads("broken");
+    }
+
+    @Test
     void aClosedPollerCannotBeStartedAgain() {
         Poller poller = poller("closed", item -> {}).start();
         poller.close();
