@@ -146,7 +146,7 @@ class ConnectionIT {
             assertThat(result.code()).isEqualTo(ExitCode.NOT_FOUND);
             assertThat(result.err()).contains("\"outbox\"", "\"inbox\"", "outbox migrate apply --install");
         });
-        assertThat(cli.run("status", "--outbox=a.b.c")).satisfies(result -> {
+        assertThat(cli.run("status", "--outbox=a.b-c")).satisfies(result -> {
             assertThat(result.code()).isEqualTo(ExitCode.USAGE);
             assertThat(result.err()).contains("letters, digits and underscores");
         });
