@@ -30,8 +30,11 @@ import org.slf4j.LoggerFactory;
 final class Settler {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
 
-    /** The most settlements in one statement, but for a group that must not be split. */
-    private static final int MOST = 1_000;
+    /**
+     * The most settlements in one statement, but for a group that must not be split. Half of a full batch, so that the first
+     * half makes room for a claim while the second one is settled.
+     */
+    private static final int MOST = 250;
 
     private static final long FIRST_LOCKED_PAUSE = Duration.ofMillis(10).toNanos();
     private static final long LAST_LOCKED_PAUSE = Duration.ofSeconds(1).toNanos();
