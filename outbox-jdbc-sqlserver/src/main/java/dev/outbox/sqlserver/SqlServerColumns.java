@@ -111,20 +111,21 @@ final class SqlServerColumns {
             copy("out_created_on", "out_first_due_on");
         }
         read.putAll(SqlServerItems.named(inbox && byOld ? told("message_id") : Optional.empty()));
-        String item = inbox && byOld
-                ? told("message_id").map(SqlServerColumns::quoted).orElseThrow()
-                : quoted("work_item_id");
-        put("place", byOld ? item : quoted("sequence"));
-        put("claim_order", byOld ? quoted(inbox ? "last_seen_on" : "created_on") : quoted("sequence"));
-        put("no_row", byOld ? item + " = " + (inbox ? "''" : NO_ID) : quoted("sequence") + " = 0");
+        if (byOld) {
+            String item =
+                    inbox ? told("message_id").map(SqlServerColumns::quoted).orElseThrow() : quoted("work_item_id");
+            read.put("place", Reading.column(item));
+            read.put("claim_order", with("%s", inbox ? "last_seen_on" : "created_on"));
+            read.put("no_row", new Reading("%s = " + (inbox ? "''" : NO_ID), item));
+        } else {
+            read.put("place", with("%s", "sequence"));
+            read.put("claim_order", with("%s", "sequence"));
+            read.put("no_row", with("%s = 0", "sequence"));
+        }
         putMessageId();
         // Rows that are not backfilled say nothing of it.
-        read.put(
-                "blocks_nothing",
-                phase == Phase.ADDITIVE
-                        ? Reading.of("%s = 0 OR %s IS NULL", quoted("blocks_key"))
-                        : Reading.column(quoted("blocks_key") + " = 0"));
-        put("has_topic", quoted("topic") + " IS NOT NULL");
+        read.put("blocks_nothing", with(phase == Phase.ADDITIVE ? "(%s = 0 OR %s IS NULL)" : "%s = 0", "blocks_key"));
+        read.put("has_topic", with("%s IS NOT NULL", "topic"));
         putStatuses(byOld);
         return read;
     }
@@ -136,8 +137,8 @@ final class SqlServerColumns {
     private void putMessageId() {
         Optional<Column> uuid = old("message_id").filter(column -> !isText(column));
         boolean isTold = told("message_id").equals(uuid);
-        put("as_message_id", uuid.isEmpty() ? "c.message_id" : isTold ? "LOWER(c.message_id)" : EITHER_ID);
-        put(
+        fix("as_message_id", uuid.isEmpty() ? "c.message_id" : isTold ? "LOWER(c.message_id)" : EITHER_ID);
+        fix(
                 "out_old_message_id",
                 uuid.filter(column -> !isTold)
                         .map(column -> "inserted." + quoted(column))
@@ -147,41 +148,43 @@ final class SqlServerColumns {
     /** Predicates that an index serves, whatever the type of the status. */
     private void putStatuses(boolean byOld) {
         Optional<Column> processed = byOld && !inbox ? like(stored, LegacyNames.IS_PROCESSED) : Optional.empty();
-        put(
+        fix(
                 "unprocessed",
                 processed.map(column -> " AND " + quoted(column) + " = 0").orElse(""));
-        put("ready", status(0));
-        put("processing", status(1));
-        put("done", processed.map(column -> quoted(column) + " = 1").orElse(status(2)));
-        put("dead", status(3));
+        read.put("ready", status(0));
+        read.put("processing", status(1));
+        read.put(
+                "done",
+                processed.map(column -> new Reading("%s = 1", quoted(column))).orElse(status(2)));
+        read.put("dead", status(3));
     }
 
-    private String status(int code) {
+    private Reading status(int code) {
         Column status = told("status").orElseThrow();
-        return quoted(status) + " = "
-                + (isText(status) ? "'" + LegacyNames.STATUSES.get(code) + "'" : String.valueOf(code));
+        String value = isText(status) ? "'" + LegacyNames.STATUSES.get(code) + "'" : String.valueOf(code);
+        return new Reading("%s = " + value, quoted(status));
     }
 
     /** Until the flip all rows are one consumer's, and a row is named by its message id. */
     private void putInbox(boolean byOld) {
-        put("mine", byOld ? "1 = 1" : quoted("consumer") + " = :consumer");
+        read.put("mine", byOld ? Reading.fixed("1 = 1") : with("%s = :consumer", "consumer"));
         if (phase == Phase.CLEAN) {
-            fix(SqlServerIdentity.exact(quoted("exact_source"), quoted("exact_message_id")));
+            SqlServerIdentity.exact(quoted("exact_source"), quoted("exact_message_id"))
+                    .forEach(this::fix);
             return;
         }
         Column key = old("message_id").orElseThrow();
         Column source = old("source").orElseThrow();
-        fix(SqlServerIdentity.byMessageId(
-                key,
-                source,
-                byOld ? SqlServerIdentity.forgetting(table, status(0), status(1), quoted("topic")) : null));
+        SqlServerIdentity.Forgetting forgetting =
+                SqlServerIdentity.forgetting(table, status(0).text(), status(1).text(), quoted("topic"));
+        SqlServerIdentity.byMessageId(key, source, byOld ? forgetting : null).forEach(this::fix);
         read.put("exact_source", SqlServerIdentity.exact(source));
         read.put("exact_message_id", SqlServerIdentity.exact(key));
         if (byOld) {
-            put("work_item_id", quoted(key));
-            put("out_work_item_id", "inserted." + quoted(key));
-            put("created_on", quoted("first_seen_on"));
-            put("out_created_on", "inserted." + quoted("first_seen_on"));
+            read.put("work_item_id", Reading.column(quoted(key)));
+            fix("out_work_item_id", "inserted." + quoted(key));
+            read.put("created_on", with("%s", "first_seen_on"));
+            fix("out_created_on", "inserted." + quoted("first_seen_on"));
         }
     }
 
@@ -203,13 +206,15 @@ final class SqlServerColumns {
         return limits;
     }
 
-    private void fix(Map<String, String> texts) {
-        texts.forEach(this::put);
+    private void fix(String logical, String text) {
+        read.put(logical, Reading.fixed(text));
     }
 
-    /** @param text a column, or a condition that begins with one; in parentheses what names no column */
-    private void put(String logical, String text) {
-        read.put(logical, text.startsWith("(") ? Reading.fixed(text) : Reading.column(text));
+    /** An expression over one column, or over what is read where there is none. */
+    private Reading with(String expression, String logical) {
+        return found(logical)
+                .map(column -> new Reading(expression, quoted(column)))
+                .orElseGet(() -> Reading.fixed(expression.replace("%s", quoted(logical))));
     }
 
     private void copy(String from, String to) {
@@ -224,7 +229,7 @@ final class SqlServerColumns {
                 told.map(column -> reading(logical, column))
                         .orElseGet(() -> Reading.fixed("(" + absent(logical) + ")")));
         // OUTPUT names columns as they are, or says what is the same for all.
-        put("out_" + logical, told.map(column -> "inserted." + quoted(column)).orElseGet(() -> absent(logical)));
+        fix("out_" + logical, told.map(column -> "inserted." + quoted(column)).orElseGet(() -> absent(logical)));
         List<Target> targets = new ArrayList<>();
         found.filter(column -> !column.computed())
                 .ifPresent(column -> targets.add(new Target(quoted(column), writing(logical, column))));
