@@ -39,46 +39,20 @@ public final class Message {
     private static final Instant LATEST_DUE = Instant.parse("9999-12-31T23:59:59Z");
 
     static {
-        CoreAccess.serializeBy(Message::serializedBy);
-        CoreAccess.measureBy(Message::payloadSize);
+        CoreAccess.toMessages(Message::serializedBy, Message::payloadSize);
     }
 
     private final String topic;
-    private final Fields fields;
+    private final MessageFields fields;
 
-    private Message(String topic, Fields fields) {
+    private Message(String topic, MessageFields fields) {
         this.topic = topic;
         this.fields = fields;
     }
 
-    /** The optional fields. Each change is made on a copy. */
-    private static final class Fields implements Cloneable {
-        private @Nullable String id;
-        private @Nullable String key;
-        private @Nullable String text;
-        private byte @Nullable [] bytes;
-        private @Nullable Object body;
-        private @Nullable PayloadSerializer serializer;
-        private Map<String, String> headers = Map.of();
-        private @Nullable String correlationId;
-        private @Nullable String tenantId;
-        private @Nullable String contentType;
-        private Priority priority = Priority.NORMAL;
-        private @Nullable Instant due;
-        private @Nullable Duration dueIn;
-
-        Fields copy() {
-            try {
-                return (Fields) super.clone();
-            } catch (CloneNotSupportedException e) {
-                throw new AssertionError(e);
-            }
-        }
-    }
-
     /** @param topic routes the message; case-sensitive */
     public static Message to(String topic) {
-        return new Message(Require.text("topic", topic, MAX_NAME), new Fields());
+        return new Message(Require.text("topic", topic, MAX_NAME), new MessageFields());
     }
 
     /** The same for another topic. */
@@ -86,8 +60,8 @@ public final class Message {
         return new Message(Require.text("topic", topic, MAX_NAME), fields);
     }
 
-    private Message with(Consumer<Fields> change) {
-        Fields copy = fields.copy();
+    private Message with(Consumer<MessageFields> change) {
+        MessageFields copy = fields.copy();
         change.accept(copy);
         return new Message(topic, copy);
     }

@@ -31,8 +31,8 @@ final class Settler {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
 
     /**
-     * The most settlements in one statement, but for a group that must not be split. Half of a full batch, so that the first
-     * half makes room for a claim while the second one is settled.
+     * The most settlements in one statement, but for a group that must not be split. Half of the largest batch that is
+     * claimed by default, so that the first half makes room for a claim while the second one is settled.
      */
     private static final int MOST = 250;
 

@@ -45,13 +45,10 @@ public final class CoreAccess {
     }
 
     /** For {@link Message}. */
-    public static void measureBy(ToIntFunction<Message> measuring) {
-        CoreAccess.measuring = measuring;
-    }
-
-    /** For {@link Message}. */
-    public static void serializeBy(BiFunction<Message, @Nullable PayloadSerializer, Message> serializing) {
+    public static void toMessages(
+            BiFunction<Message, @Nullable PayloadSerializer, Message> serializing, ToIntFunction<Message> measuring) {
         CoreAccess.serializing = serializing;
+        CoreAccess.measuring = measuring;
     }
 
     /** For {@link Incoming}. */

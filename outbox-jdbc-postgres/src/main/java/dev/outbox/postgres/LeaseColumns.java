@@ -1,6 +1,6 @@
 package dev.outbox.postgres;
 
-import dev.outbox.jdbc.internal.queue.Verdicts;
+import dev.outbox.jdbc.internal.queue.SettlementValues;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
@@ -35,13 +35,13 @@ record LeaseColumns(ItemIds ids, boolean deleteDone) {
     }
 
     void setSettlements(Query query, List<Settlement> settlements) throws SQLException {
-        setLeases(query, Verdicts.leases(settlements));
+        setLeases(query, SettlementValues.leases(settlements));
         query.set("delete_done", deleteDone)
-                .setArray("statuses", "int2", column(settlements, Verdicts::status))
+                .setArray("statuses", "int2", column(settlements, SettlementValues::status))
                 .setArray("delays", "int8", column(settlements, LeaseColumns::delay))
-                .setArray("errors", "text", column(settlements, Verdicts::error))
+                .setArray("errors", "text", column(settlements, SettlementValues::error))
                 .setArray("given_back", "int4", column(settlements, Settlement::attemptsGivenBack))
-                .setArray("blocks", "bool", column(settlements, Verdicts::blocksKey));
+                .setArray("blocks", "bool", column(settlements, SettlementValues::blocksKey));
     }
 
     /** The ids that the answer does not have. */

@@ -2,7 +2,7 @@ package dev.outbox.postgres;
 
 import dev.outbox.Ack;
 import dev.outbox.jdbc.internal.layout.Layout;
-import dev.outbox.jdbc.internal.queue.Verdicts;
+import dev.outbox.jdbc.internal.queue.SettlementValues;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
 import dev.outbox.spi.Lease;
@@ -231,7 +231,8 @@ final class PostgresSettle {
         }
         try (Query query = FreshPlan.of(settleIn, tx)) {
             columns.setSettlements(query.within(limit), settlements);
-            return columns.unchanged(Verdicts.leases(settlements), query.rows()).lost();
+            return columns.unchanged(SettlementValues.leases(settlements), query.rows())
+                    .lost();
         }
     }
 
@@ -259,6 +260,7 @@ final class PostgresSettle {
     }
 
     private Set<Lease> fenced(List<Settlement> settlements, PinnedPlan.Results results) throws SQLException {
-        return columns.unchanged(Verdicts.leases(settlements), results.next()).lost();
+        return columns.unchanged(SettlementValues.leases(settlements), results.next())
+                .lost();
     }
 }

@@ -1,7 +1,7 @@
 package dev.outbox.postgres;
 
 import dev.outbox.jdbc.internal.layout.Layout;
-import dev.outbox.jdbc.internal.queue.Verdicts;
+import dev.outbox.jdbc.internal.queue.SettlementValues;
 import dev.outbox.spi.Lease;
 import dev.outbox.spi.Settlement;
 import dev.outbox.spi.Unchanged;
@@ -121,7 +121,7 @@ final class PostgresSettleFree {
     }
 
     Unchanged run(Connection connection, List<Settlement> settlements) throws SQLException {
-        List<Lease> leases = Verdicts.leases(settlements);
+        List<Lease> leases = SettlementValues.leases(settlements);
         Unchanged unchanged = settle.run(
                 connection,
                 query -> columns.setSettlements(query, settlements),

@@ -2,7 +2,7 @@ package dev.outbox.sqlserver;
 
 import dev.outbox.Ack;
 import dev.outbox.jdbc.internal.layout.Layout;
-import dev.outbox.jdbc.internal.queue.Verdicts;
+import dev.outbox.jdbc.internal.queue.SettlementValues;
 import dev.outbox.jdbc.internal.sql.Query;
 import dev.outbox.jdbc.internal.sql.Sql;
 import dev.outbox.spi.Lease;
@@ -130,14 +130,14 @@ final class SqlServerSettle {
 
     /** On a connection in auto-commit mode. It waits for rows that another transaction has locked. */
     Unchanged settle(Connection connection, List<Settlement> settlements) throws SQLException {
-        List<Lease> leases = Verdicts.leases(settlements);
+        List<Lease> leases = SettlementValues.leases(settlements);
         Names names = items.names(connection, leases);
         return settle.run(connection, query -> set(query, settlements, names), rows -> unchanged(leases, names, rows));
     }
 
     /** In a handler's transaction, whose settings are the handler's. Answers what was fenced. */
     Set<Lease> settleIn(Connection tx, List<Settlement> settlements) throws SQLException {
-        List<Lease> leases = Verdicts.leases(settlements);
+        List<Lease> leases = SettlementValues.leases(settlements);
         Names names = items.names(tx, leases);
         try (Query query = settleInHandlersTransaction.on(tx)) {
             set(query, settlements, names);
@@ -163,13 +163,13 @@ final class SqlServerSettle {
             rows.row()
                     .set("id", names.sent(settlement.lease()))
                     .set("token", settlement.lease().ownerToken())
-                    .set("verdict", Verdicts.status(settlement))
+                    .set("verdict", SettlementValues.status(settlement))
                     .set(
                             "delay",
                             settlement.kind() == Kind.RETRY ? settlement.delay().toMillis() : null)
-                    .text("error", Verdicts.error(settlement))
+                    .text("error", SettlementValues.error(settlement))
                     .set("given_back", settlement.attemptsGivenBack())
-                    .set("blocks", Verdicts.blocksKey(settlement));
+                    .set("blocks", SettlementValues.blocksKey(settlement));
         }
         query.set("settlements", rows.json()).set("texts", rows.texts()).set("delete_done", deleteDone);
     }

@@ -101,7 +101,7 @@ final class PostgresCatalog implements Catalog {
             return Optional.empty();
         }
         return Optional.of(new Recognition(found, columns.keySet(), columns::containsKey, PhaseMarker.read(comment))
-                .table(Optional.ofNullable(consumer), columns, indexes.of(connection, name)));
+                .table(Optional.ofNullable(consumer), columns, indexes.of(connection, found)));
     }
 
     private static Column column(ResultSet row) throws SQLException {

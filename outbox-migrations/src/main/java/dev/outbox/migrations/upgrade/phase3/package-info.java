@@ -1,4 +1,4 @@
-/** The Flyway location of phase 3, from which the library writes only the new columns. */
+/** The Flyway location of phase 3, from which on only the new columns count. */
 @NullMarked
 package dev.outbox.migrations.upgrade.phase3;
 

@@ -10,8 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What a settlement writes into the columns of its row. */
-public final class Verdicts {
-    private Verdicts() {}
+public final class SettlementValues {
+    private SettlementValues() {}
 
     public static List<Lease> leases(List<Settlement> settlements) {
         return settlements.stream().map(Settlement::lease).toList();
